@@ -1,0 +1,45 @@
+// Comparing and joining byte strings. Unsigned lexicographic order everywhere: it is the only order the engine knows.
+
+/** Negative, zero or positive as a[aStart, aEnd) is before, equal to or after b[bStart, bEnd). */
+export function compareRange(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+): number {
+  const aLength = aEnd - aStart;
+  const bLength = bEnd - bStart;
+  const common = aLength < bLength ? aLength : bLength;
+  for (let i = 0; i < common; i++) {
+    const difference = (a[aStart + i] as number) - (b[bStart + i] as number);
+    if (difference !== 0) return difference;
+  }
+  return aLength - bLength;
+}
+
+/** Order of two whole byte strings. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  return compareRange(a, 0, a.length, b, 0, b.length);
+}
+
+/** Whether two byte strings are equal. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** A new byte string: the parts one after the other. */
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const whole = new Uint8Array(length);
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
