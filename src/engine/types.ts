@@ -1,0 +1,196 @@
+// What the engine promises to those above it: an ordered map of bytes to bytes, transactional, durable, compressed, bounded in memory.
+// These are the contracts; environment.ts, transaction.ts and cursor.ts keep them. See docs/architecture.md and docs/recovery.md.
+
+/** Commit sequence number: one counter for the whole environment, given in log order; below 2^53. */
+export type Seq = number & { readonly __brand: 'Seq' };
+
+/** Number of a dictionary; never used again after the dictionary is dropped. */
+export type DictionaryId = number & { readonly __brand: 'DictionaryId' };
+
+/** A promise only where something must be waited for (a block to read, a lock, room in the budget). */
+export type Soon<T> = T | Promise<T>;
+
+/**
+ * `snapshot`: sees one state, never waits for a lock; a key that somebody else holds or has changed since is a `write-conflict`.
+ * `statement`: waits for locks (with a limit and a deadlock check) and reads what it has locked as it is newest.
+ * `read`: sees one state and writes nothing; old versions that only it needs do not hold back conflict bookkeeping.
+ */
+export type TransactionMode = 'snapshot' | 'statement' | 'read';
+
+export type CompressionName = 'none' | 'lz4' | 'zlib' | 'zstd';
+
+/** How one dictionary is kept; fixed at creation. */
+export interface DictionaryOptions {
+  /** Codec of leaves. Buffered runs are always LZ4. */
+  readonly compression: CompressionName;
+  /** Raw bytes of a leaf at which it splits (1 KiB to 16 MiB). */
+  readonly pageBytes: number;
+  /** Raw bytes of one basement, the unit of reading (512 B to 1 MiB). */
+  readonly readPageBytes: number;
+  /** Most children of an internal node (4 to 64). */
+  readonly fanout: number;
+}
+
+/** When a commit is answered: `sync` after its log record is on disk; a number: written, and synced every so many milliseconds. */
+export type Durability = 'sync' | { readonly delayedMs: number };
+
+export interface EngineOptions {
+  /** The one budget of memory: runs, fronts, nodes, write sets, locks, recent keys, jobs. */
+  readonly cacheBytes: number;
+  /** Log beyond this makes the engine flush the fronts that pin its oldest segment. */
+  readonly logBytes: number;
+  /** Size of one preallocated log segment. */
+  readonly logSegmentBytes: number;
+  readonly durability: Durability;
+  /** Time between checkpoints. */
+  readonly checkpointPeriodMs: number;
+  /** How long a `statement` waits for a lock before `locked`. */
+  readonly lockWaitMs: number;
+  /** A front is frozen and flushed when it holds this many bytes. */
+  readonly frontBytes: number;
+  /** Bytes that wait for one child before they are pushed down. */
+  readonly bufferBytes: number;
+  /** What a dictionary gets whose creator says nothing. */
+  readonly dictionary: DictionaryOptions;
+}
+
+/** `from` is inside, `to` is outside; absent: no bound. */
+export interface KeyRange {
+  readonly from?: Uint8Array;
+  readonly to?: Uint8Array;
+}
+
+export type Direction = 1 | -1;
+
+/** Where a batch ends: whichever comes first; at least one row is given. */
+export interface BatchLimit {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Rows in order. The views are valid until the cursor's next `nextBatch`, `seek` or `close`; callers do not write to them. */
+export interface Batch {
+  readonly length: number;
+  key(index: number): Uint8Array;
+  value(index: number): Uint8Array;
+}
+
+/** A scan of one dictionary in one transaction: the snapshot, and the write set as it was when the scan began. */
+export interface Cursor {
+  /** The next rows; length 0 at the end of the range. One call at a time. */
+  nextBatch(limit: BatchLimit): Soon<Batch>;
+  /** Goes on from the first row at or after `key` (at or before it, backwards), still inside the range. */
+  seek(key: Uint8Array): void;
+  close(): void;
+}
+
+/** Exact numbers, as callers stated them. */
+export interface Totals {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/**
+ * One transaction. All calls of one transaction come one after the other (a promise is awaited before the next call).
+ * Keys and values are copied on the way in; what comes out may share memory and must not be written to.
+ * After an error other than `write-conflict`, `deadlock`, `locked` from `lock`, `put` or `remove`, only `abort` is sensible.
+ */
+export interface Transaction {
+  readonly mode: TransactionMode;
+  readonly snapshot: Seq;
+  /** Creates a dictionary with the commit; it can be written in this transaction at once. */
+  createDictionary(options?: Partial<DictionaryOptions>): DictionaryId;
+  /** Drops a dictionary with the commit. Open snapshots go on seeing it until they end. */
+  dropDictionary(id: DictionaryId): void;
+  /** Own write set, then the snapshot. */
+  get(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined>;
+  /** Own write set, then the newest visible version. Only for keys that this transaction has locked. */
+  getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined>;
+  /** Takes the key's lock until the transaction ends; see TransactionMode for waiting and conflicts. */
+  lock(id: DictionaryId, key: Uint8Array): Soon<void>;
+  /** Locks and writes. Waits while the budget has no room. */
+  put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void>;
+  /** Locks and removes; removing what is not there is allowed. */
+  remove(id: DictionaryId, key: Uint8Array): Soon<void>;
+  /** As put, for a key whose only writers hold another lock that this transaction has. */
+  putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void>;
+  removeCovered(id: DictionaryId, key: Uint8Array): Soon<void>;
+  /** States what this transaction changes of the dictionary's totals. */
+  count(id: DictionaryId, rows: number, bytes: number): void;
+  /** Totals at the snapshot, with this transaction's own deltas. */
+  totals(id: DictionaryId): Totals;
+  cursor(id: DictionaryId, range: KeyRange, direction: Direction): Cursor;
+  /** A point in the write set to which `rollbackTo` takes it back; locks stay. */
+  mark(): number;
+  rollbackTo(mark: number): void;
+  /** Resolves when the write set is durable and visible; nothing of it is visible before. */
+  commit(): Promise<Seq>;
+  /** Forgets the write set and frees snapshot and locks. Does nothing after commit or abort. */
+  abort(): void;
+}
+
+/** What an environment counts; bytes and counts since opening unless said otherwise. */
+export interface EngineStatistics {
+  readonly commits: number;
+  readonly aborts: number;
+  readonly conflicts: number;
+  readonly logBytesWritten: number;
+  readonly logSyncs: number;
+  readonly logGroups: number;
+  readonly dataBytesWritten: number;
+  readonly dataBytesRead: number;
+  readonly checkpoints: number;
+  readonly lastCheckpointMs: number;
+  readonly jobs: number;
+  readonly cacheBytesMax: number;
+  readonly cacheBytesUsed: number;
+  readonly frontBytes: number;
+  readonly writeSetBytes: number;
+  readonly openTransactions: number;
+  readonly openSnapshots: number;
+  readonly dataFileBytes: number;
+  readonly freeableBytes: number;
+  readonly logBytesOnDisk: number;
+  readonly dictionaries: number;
+}
+
+/** Space of one dictionary on disk now. */
+export interface DictionaryStatistics extends Totals {
+  readonly diskBytes: number;
+  readonly rawBytes: number;
+  readonly height: number;
+  readonly leaves: number;
+}
+
+/** One thing that is wrong in the files, with its place in words. */
+export interface VerifyProblem {
+  readonly message: string;
+  readonly file?: string;
+  readonly offset?: number;
+  readonly dictionary?: number;
+}
+
+export interface VerifyReport {
+  readonly problems: readonly VerifyProblem[];
+  readonly dictionaries: number;
+  readonly blocks: number;
+  readonly rows: number;
+}
+
+/** One open data directory. */
+export interface Environment {
+  /** Dictionary 1: there from the first open, for those above to keep their catalog in. */
+  readonly catalogDictionary: DictionaryId;
+  /** The newest seq whose commit is whole in the fronts. */
+  readonly visible: Seq;
+  /** Resolves, once, when a write or sync failed and nothing more will be acknowledged. */
+  readonly fatal: Promise<Error>;
+  /** `from`: the new transaction shares that transaction's snapshot (only `read`). */
+  begin(mode: TransactionMode, from?: Transaction): Transaction;
+  checkpoint(): Promise<void>;
+  verify(): Promise<VerifyReport>;
+  statistics(): EngineStatistics;
+  dictionaryStatistics(id: DictionaryId): DictionaryStatistics;
+  /** Ends background work, writes a checkpoint unless poisoned, gives the directory back. Open transactions get `closed`. */
+  close(): Promise<void>;
+}
