@@ -1,0 +1,5 @@
+// The public face of the outside world: see env.ts, file-system.ts and codec.ts for the contracts.
+
+export type { Clock, Env, Host, JobFunction, Random, Step, StepResult, Tasks } from './env.ts';
+export type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
+export type { Codec, CodecName, Codecs } from './codec.ts';
