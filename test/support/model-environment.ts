@@ -1,0 +1,364 @@
+// An Environment without disk, log or tree: every version of every key in plain arrays. It keeps the same contracts as the engine in the
+// most obvious way, so it is the model that property tests compare the engine with, and a fast stand-in for layers above the engine.
+
+import { compareBytes } from '../../src/base/bytes.ts';
+import { must } from '../../src/base/assert.ts';
+import { EngineError } from '../../src/base/errors.ts';
+import type {
+  Batch,
+  BatchLimit,
+  Cursor,
+  DictionaryId,
+  DictionaryStatistics,
+  Direction,
+  EngineStatistics,
+  Environment,
+  KeyRange,
+  Seq,
+  Soon,
+  Totals,
+  Transaction,
+  TransactionMode,
+  VerifyReport,
+} from '../../src/engine/index.ts';
+
+interface Version {
+  readonly seq: number;
+  readonly value: Uint8Array | undefined;
+}
+
+interface Entry {
+  readonly key: Uint8Array;
+  readonly versions: Version[]; // oldest first
+}
+
+interface Delta {
+  readonly seq: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+class ModelDictionary {
+  readonly created: number;
+  dropped: number = Number.POSITIVE_INFINITY;
+  readonly entries: Entry[] = []; // by key
+  readonly deltas: Delta[] = [];
+
+  constructor(created: number) {
+    this.created = created;
+  }
+
+  /** Index of the first entry at or after `key`. */
+  lowerBound(key: Uint8Array): number {
+    let low = 0;
+    let high = this.entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareBytes(must(this.entries[middle], 'inside').key, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  find(key: Uint8Array): Entry | undefined {
+    const entry = this.entries[this.lowerBound(key)];
+    return entry !== undefined && compareBytes(entry.key, key) === 0 ? entry : undefined;
+  }
+
+  read(key: Uint8Array, seq: number): Uint8Array | undefined {
+    return this.find(key)?.versions.findLast((version) => version.seq <= seq)?.value;
+  }
+
+  write(key: Uint8Array, version: Version): void {
+    const at = this.lowerBound(key);
+    const entry = this.entries[at];
+    if (entry !== undefined && compareBytes(entry.key, key) === 0) entry.versions.push(version);
+    else this.entries.splice(at, 0, { key, versions: [version] });
+  }
+}
+
+interface OwnWrite {
+  readonly order: number;
+  readonly id: DictionaryId;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+}
+
+interface Lock {
+  owner: ModelTransaction;
+  readonly waiters: { readonly transaction: ModelTransaction; readonly grant: () => void; readonly refuse: (error: Error) => void }[];
+}
+
+const hex = (key: Uint8Array): string => Buffer.from(key).toString('hex');
+
+/** The model of an environment. Nothing outlives it. */
+export class ModelEnvironment implements Environment {
+  readonly catalogDictionary: DictionaryId = 1 as DictionaryId;
+  readonly fatal: Promise<Error> = new Promise<Error>(() => undefined);
+  readonly dictionaries: Map<DictionaryId, ModelDictionary> = new Map([[1 as DictionaryId, new ModelDictionary(0)]]);
+  readonly locks: Map<string, Lock> = new Map();
+  readonly waitsFor: Map<ModelTransaction, ModelTransaction> = new Map();
+  newest: number = 0;
+  nextDictionary: number = 2;
+  open: number = 0;
+  commits: number = 0;
+
+  get visible(): Seq {
+    return this.newest as Seq;
+  }
+
+  begin(mode: TransactionMode, from?: Transaction): Transaction {
+    this.open += 1;
+    return new ModelTransaction(this, mode, from?.snapshot ?? this.visible);
+  }
+
+  dictionary(id: DictionaryId, seq: number): ModelDictionary {
+    const dictionary = this.dictionaries.get(id);
+    if (dictionary === undefined || dictionary.dropped <= seq) {
+      throw new EngineError('unknown-dictionary', `no dictionary ${id}`, { place: { dictionary: id } });
+    }
+    return dictionary;
+  }
+
+  checkpoint(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  verify(): Promise<VerifyReport> {
+    return Promise.resolve({ problems: [], dictionaries: this.dictionaries.size, blocks: 0, rows: 0 });
+  }
+
+  statistics(): EngineStatistics {
+    return {
+      commits: this.commits, aborts: 0, conflicts: 0, logBytesWritten: 0, logSyncs: 0, logGroups: 0, dataBytesWritten: 0,
+      dataBytesRead: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, cacheBytesMax: 0, cacheBytesUsed: 0, frontBytes: 0,
+      writeSetBytes: 0, openTransactions: this.open, openSnapshots: this.open, dataFileBytes: 0, freeableBytes: 0,
+      logBytesOnDisk: 0, dictionaries: this.dictionaries.size,
+    };
+  }
+
+  dictionaryStatistics(id: DictionaryId): DictionaryStatistics {
+    const totals = this.begin('read').totals(id);
+    return { ...totals, diskBytes: totals.bytes, rawBytes: totals.bytes, height: 1, leaves: 1 };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+class ModelTransaction implements Transaction {
+  readonly mode: TransactionMode;
+  readonly snapshot: Seq;
+  readonly #environment: ModelEnvironment;
+  readonly #held: Set<string> = new Set();
+  readonly #created: Map<DictionaryId, ModelDictionary> = new Map();
+  readonly #dropped: Set<DictionaryId> = new Set();
+  #writes: OwnWrite[] = [];
+  #counts: { readonly order: number; readonly id: DictionaryId; readonly rows: number; readonly bytes: number }[] = [];
+  #order = 0;
+  #ended = false;
+
+  constructor(environment: ModelEnvironment, mode: TransactionMode, snapshot: Seq) {
+    this.#environment = environment;
+    this.mode = mode;
+    this.snapshot = snapshot;
+  }
+
+  #dictionary(id: DictionaryId): ModelDictionary {
+    if (this.#ended) throw new EngineError('closed', 'the transaction has ended');
+    return this.#created.get(id) ?? this.#environment.dictionary(id, this.#dropped.has(id) ? Infinity : this.snapshot);
+  }
+
+  createDictionary(): DictionaryId {
+    const id = this.#environment.nextDictionary++ as DictionaryId;
+    this.#created.set(id, new ModelDictionary(0));
+    return id;
+  }
+
+  dropDictionary(id: DictionaryId): void {
+    this.#dictionary(id);
+    this.#dropped.add(id);
+  }
+
+  own(id: DictionaryId, key: Uint8Array, upTo: number = Infinity): OwnWrite | undefined {
+    return this.#writes.findLast((write) => write.id === id && write.order <= upTo && compareBytes(write.key, key) === 0);
+  }
+
+  get(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {
+    const dictionary = this.#dictionary(id);
+    const own = this.own(id, key);
+    return own !== undefined ? own.value : dictionary.read(key, this.snapshot);
+  }
+
+  getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {
+    const dictionary = this.#dictionary(id);
+    const own = this.own(id, key);
+    return own !== undefined ? own.value : dictionary.read(key, this.#environment.newest);
+  }
+
+  lock(id: DictionaryId, key: Uint8Array): Soon<void> {
+    const dictionary = this.#dictionary(id);
+    const name = `${id}/${hex(key)}`;
+    if (this.#held.has(name)) return undefined;
+    const lock = this.#environment.locks.get(name);
+    if (lock !== undefined && this.mode !== 'statement') throw new EngineError('write-conflict', 'another transaction holds the key');
+    if (lock !== undefined) return this.#wait(name, lock);
+    this.#environment.locks.set(name, { owner: this, waiters: [] });
+    this.#held.add(name);
+    const newest = dictionary.find(key)?.versions.at(-1)?.seq ?? 0;
+    if (this.mode === 'snapshot' && newest > this.snapshot) throw new EngineError('write-conflict', 'the key was changed since');
+    return undefined;
+  }
+
+  #wait(name: string, lock: Lock): Promise<void> {
+    const { waitsFor } = this.#environment;
+    for (let other: ModelTransaction | undefined = lock.owner; other !== undefined; other = waitsFor.get(other)) {
+      if (other === this) throw new EngineError('deadlock', 'waiting would never end');
+    }
+    waitsFor.set(this, lock.owner);
+    return new Promise((resolve, reject) => {
+      const grant = (): void => {
+        waitsFor.delete(this);
+        this.#held.add(name);
+        resolve();
+      };
+      lock.waiters.push({ transaction: this, grant, refuse: reject });
+    });
+  }
+
+  #write(id: DictionaryId, key: Uint8Array, value: Uint8Array | undefined): void {
+    this.#dictionary(id);
+    this.#writes.push({ order: ++this.#order, id, key: key.slice(), value: value?.slice() });
+  }
+
+  #lockAndWrite(id: DictionaryId, key: Uint8Array, value: Uint8Array | undefined): Soon<void> {
+    const locked = this.lock(id, key);
+    if (locked instanceof Promise) return locked.then(() => { this.#write(id, key, value); });
+    this.#write(id, key, value);
+    return undefined;
+  }
+
+  put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
+    return this.#lockAndWrite(id, key, value);
+  }
+
+  remove(id: DictionaryId, key: Uint8Array): Soon<void> {
+    return this.#lockAndWrite(id, key, undefined);
+  }
+
+  putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
+    this.#write(id, key, value);
+  }
+
+  removeCovered(id: DictionaryId, key: Uint8Array): Soon<void> {
+    this.#write(id, key, undefined);
+  }
+
+  count(id: DictionaryId, rows: number, bytes: number): void {
+    this.#counts.push({ order: ++this.#order, id, rows, bytes });
+  }
+
+  totals(id: DictionaryId): Totals {
+    const committed = this.#dictionary(id).deltas.filter((delta) => delta.seq <= this.snapshot);
+    const all = [...committed, ...this.#counts.filter((count) => count.id === id)];
+    return { rows: all.reduce((sum, delta) => sum + delta.rows, 0), bytes: all.reduce((sum, delta) => sum + delta.bytes, 0) };
+  }
+
+  cursor(id: DictionaryId, range: KeyRange, direction: Direction): Cursor {
+    const dictionary = this.#dictionary(id);
+    const rows = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array | undefined }>();
+    for (const { key } of dictionary.entries) rows.set(hex(key), { key, value: dictionary.read(key, this.snapshot) });
+    for (const write of this.#writes) if (write.id === id) rows.set(hex(write.key), write);
+    const inside = [...rows.values()].filter(({ key, value }) =>
+      value !== undefined &&
+      (range.from === undefined || compareBytes(key, range.from) >= 0) &&
+      (range.to === undefined || compareBytes(key, range.to) < 0));
+    inside.sort((a, b) => direction * compareBytes(a.key, b.key));
+    return new ModelCursor(inside as { key: Uint8Array; value: Uint8Array }[], direction);
+  }
+
+  mark(): number {
+    return this.#order;
+  }
+
+  rollbackTo(mark: number): void {
+    this.#writes = this.#writes.filter((write) => write.order <= mark);
+    this.#counts = this.#counts.filter((count) => count.order <= mark);
+  }
+
+  async commit(): Promise<Seq> {
+    const environment = this.#environment;
+    await Promise.resolve();
+    if (this.#ended) throw new EngineError('closed', 'the transaction has ended');
+    const writes = this.#writes.length + this.#created.size + this.#dropped.size + this.#counts.length;
+    if (writes > 0) this.#apply(++environment.newest);
+    this.#end();
+    environment.commits += 1;
+    return environment.visible;
+  }
+
+  #apply(seq: number): void {
+    const { dictionaries } = this.#environment;
+    for (const [id, dictionary] of this.#created) dictionaries.set(id, dictionary);
+    const last = new Map(this.#writes.map((write) => [`${write.id}/${hex(write.key)}`, write]));
+    for (const { id, key, value } of last.values()) must(dictionaries.get(id), 'known').write(key, { seq, value });
+    for (const { id, rows, bytes } of this.#counts) must(dictionaries.get(id), 'known').deltas.push({ seq, rows, bytes });
+    for (const id of this.#dropped) must(dictionaries.get(id), 'known').dropped = seq;
+  }
+
+  abort(): void {
+    if (!this.#ended) this.#end();
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#environment.open -= 1;
+    for (const name of this.#held) {
+      const lock = must(this.#environment.locks.get(name), 'held');
+      const next = lock.waiters.shift();
+      if (next === undefined) this.#environment.locks.delete(name);
+      else {
+        lock.owner = next.transaction;
+        for (const waiter of lock.waiters) this.#environment.waitsFor.set(waiter.transaction, next.transaction);
+        next.grant();
+      }
+    }
+  }
+}
+
+class ModelCursor implements Cursor {
+  readonly #rows: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[];
+  readonly #direction: Direction;
+  #at = 0;
+
+  constructor(rows: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[], direction: Direction) {
+    this.#rows = rows;
+    this.#direction = direction;
+  }
+
+  nextBatch(limit: BatchLimit): Batch {
+    const from = this.#at;
+    let bytes = 0;
+    while (this.#at < this.#rows.length && this.#at - from < limit.rows && (this.#at === from || bytes < limit.bytes)) {
+      const row = must(this.#rows[this.#at], 'inside');
+      bytes += row.key.length + row.value.length;
+      this.#at += 1;
+    }
+    const rows = this.#rows.slice(from, this.#at);
+    return {
+      length: rows.length,
+      key: (index) => must(rows[index], 'inside the batch').key,
+      value: (index) => must(rows[index], 'inside the batch').value,
+    };
+  }
+
+  seek(key: Uint8Array): void {
+    const found = this.#rows.findIndex((row) => this.#direction * compareBytes(row.key, key) >= 0);
+    this.#at = found < 0 ? this.#rows.length : found;
+  }
+
+  close(): void {
+    this.#at = this.#rows.length;
+  }
+}
