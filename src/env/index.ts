@@ -3,3 +3,5 @@
 export type { Clock, Env, Host, JobFunction, Random, Step, StepResult, Tasks } from './env.ts';
 export type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
 export type { Codec, CodecName, Codecs } from './codec.ts';
+export type { Network, NetworkAddress, NetworkListener, NetworkPeer } from './network.ts';
+export { openHostNetwork } from './network.ts';

@@ -1,0 +1,176 @@
+// Streams of bytes between this process and its clients. A peer is pulled, never pushed: nobody who does not ask is given bytes, so a
+// reader that stops asking makes the other side wait, and a writer waits until the peer has taken most of what it was given
+// (reliability.md: "pause reading a socket whose replies are not drained"). Errors of a peer end that peer and nothing else.
+
+import type { Socket as NodeSocket, AddressInfo, Server } from 'node:net';
+import { createServer } from 'node:net';
+import { EngineError } from '../base/errors.ts';
+
+/** One end of a connection, as text. */
+export interface NetworkAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A connection to one peer. */
+export interface NetworkPeer {
+  /** The address of this process that the peer called. */
+  readonly local: NetworkAddress;
+  readonly remote: NetworkAddress;
+  /** The next bytes; undefined when the peer has ended, failed, or was destroyed. One call at a time. */
+  read(): Promise<Uint8Array | undefined>;
+  /** Hands over the chunks, in order; resolves when the peer can take more, or is gone. The chunks must not change afterwards. */
+  write(chunks: readonly Uint8Array[]): Promise<void>;
+  /** Ends the connection after what was written. */
+  end(): void;
+  /** Ends the connection now. */
+  destroy(): void;
+}
+
+/** A place where peers call. */
+export interface NetworkListener {
+  readonly address: NetworkAddress;
+  /** Takes no more peers; those connected stay. */
+  close(): Promise<void>;
+}
+
+/** The network of a process. */
+export interface Network {
+  /** Listens at `host`:`port` (0: any free one). A place that cannot be had is EngineError `locked` (in use) or `io`, with a text that names it. */
+  listen(address: NetworkAddress, onPeer: (peer: NetworkPeer) => void): Promise<NetworkListener>;
+}
+
+/** Bytes kept for a reader that has not asked before the socket is paused. */
+const UNREAD_BYTES_MAX = 256 * 1024;
+
+class HostPeer implements NetworkPeer {
+  readonly local: NetworkAddress;
+  readonly remote: NetworkAddress;
+  readonly #socket: NodeSocket;
+  readonly #unread: Uint8Array[] = [];
+  #unreadBytes = 0;
+  #ended = false;
+  #reader: ((bytes: Uint8Array | undefined) => void) | undefined;
+  #writer: (() => void) | undefined;
+
+  constructor(socket: NodeSocket) {
+    this.#socket = socket;
+    this.local = { host: plainAddress(socket.localAddress), port: socket.localPort ?? 0 };
+    this.remote = { host: plainAddress(socket.remoteAddress), port: socket.remotePort ?? 0 };
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, 300_000);
+    socket.on('data', (bytes: Uint8Array) => {
+      this.#take(bytes);
+    });
+    socket.on('drain', () => {
+      this.#release();
+    });
+    const finish = (): void => {
+      this.#finish();
+    };
+    socket.on('end', finish);
+    socket.on('close', finish);
+    socket.on('error', finish);
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    const bytes = this.#unread.shift();
+    if (bytes !== undefined) {
+      this.#unreadBytes -= bytes.length;
+      if (this.#unreadBytes < UNREAD_BYTES_MAX && this.#socket.isPaused()) this.#socket.resume();
+      return Promise.resolve(bytes);
+    }
+    if (this.#ended) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#reader = resolve;
+    });
+  }
+
+  write(chunks: readonly Uint8Array[]): Promise<void> {
+    if (this.#socket.destroyed || !this.#socket.writable) return Promise.resolve();
+    let roomy = true;
+    if (chunks.length > 1) this.#socket.cork();
+    for (const chunk of chunks) roomy = this.#socket.write(chunk);
+    if (chunks.length > 1) this.#socket.uncork();
+    if (roomy) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#writer = resolve;
+    });
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+    this.#finish();
+  }
+
+  #take(bytes: Uint8Array): void {
+    const reader = this.#reader;
+    if (reader !== undefined) {
+      this.#reader = undefined;
+      reader(bytes);
+      return;
+    }
+    this.#unread.push(bytes);
+    this.#unreadBytes += bytes.length;
+    if (this.#unreadBytes >= UNREAD_BYTES_MAX) this.#socket.pause();
+  }
+
+  #release(): void {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    writer?.();
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    const reader = this.#reader;
+    this.#reader = undefined;
+    reader?.(undefined);
+    this.#release();
+  }
+}
+
+/** IPv4 addresses that arrive mapped into IPv6 are told as IPv4. */
+function plainAddress(address: string | undefined): string {
+  if (address === undefined) return '';
+  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+}
+
+function listenError(error: NodeJS.ErrnoException, address: NetworkAddress): EngineError {
+  const place = `${address.host}:${String(address.port)}`;
+  const inUse = error.code === 'EADDRINUSE';
+  const text = inUse ? `address ${place} is in use by another process` : `cannot listen at ${place}: ${error.message}`;
+  return new EngineError(inUse ? 'locked' : 'io', text, { cause: error });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+}
+
+/** The network of this machine: TCP. */
+export function openHostNetwork(): Network {
+  return {
+    listen(address, onPeer) {
+      return new Promise((resolve, reject) => {
+        const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+          onPeer(new HostPeer(socket));
+        });
+        server.once('error', (error) => {
+          reject(listenError(error, address));
+        });
+        server.listen({ host: address.host, port: address.port, backlog: 1024 }, () => {
+          const bound = server.address() as AddressInfo;
+          resolve({ address: { host: bound.address, port: bound.port }, close: () => closeServer(server) });
+        });
+      });
+    },
+  };
+}
