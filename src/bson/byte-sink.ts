@@ -1,0 +1,83 @@
+// A growing byte string that BSON and keys are written into. Memory is zeroed when it is allocated, and only what was written leaves it.
+
+import { encodeUtf8Into } from '../base/text.ts';
+import { CommandError } from '../base/errors.ts';
+import { writeDouble, writeInt32, writeInt64 } from './raw.ts';
+
+/** Bytes to append to. `bytes` beyond `length` is spare room; a call that appends may replace `bytes`. */
+export class ByteSink {
+  bytes: Uint8Array;
+  length = 0;
+
+  constructor(capacity = 256) {
+    this.bytes = new Uint8Array(capacity);
+  }
+
+  /** Makes room for `count` more bytes. */
+  reserve(count: number): void {
+    const needed = this.length + count;
+    if (needed <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
+  }
+
+  byte(value: number): void {
+    if (this.length === this.bytes.length) this.reserve(1);
+    this.bytes[this.length++] = value;
+  }
+
+  int32(value: number): void {
+    this.reserve(4);
+    writeInt32(this.bytes, this.length, value);
+    this.length += 4;
+  }
+
+  int64(value: bigint): void {
+    this.reserve(8);
+    writeInt64(this.bytes, this.length, value);
+    this.length += 8;
+  }
+
+  double(value: number): void {
+    this.reserve(8);
+    writeDouble(this.bytes, this.length, value);
+    this.length += 8;
+  }
+
+  range(source: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start);
+    const target = this.bytes;
+    let at = this.length;
+    if (end - start > 48) target.set(source.subarray(start, end), at);
+    else for (let i = start; i < end; i++) target[at++] = source[i] as number;
+    this.length += end - start;
+  }
+
+  /** The text in UTF-8, without length or end. */
+  utf8(text: string): void {
+    this.reserve(text.length * 3);
+    this.length = encodeUtf8Into(text, this.bytes, this.length);
+  }
+
+  /** The text in UTF-8 and a zero. BSON cannot hold a zero inside: that is refused as BadValue. */
+  cstring(text: string): void {
+    if (text.includes('\0')) throw new CommandError(2, 'BadValue', 'a field name or regular expression cannot contain a null byte');
+    this.utf8(text);
+    this.byte(0);
+  }
+
+  /** A BSON string: length, text, zero. */
+  string(text: string): void {
+    const at = this.length;
+    this.int32(0);
+    this.utf8(text);
+    this.byte(0);
+    writeInt32(this.bytes, at, this.length - at - 4);
+  }
+
+  /** A copy of what was written. */
+  toBytes(): Uint8Array {
+    return this.bytes.slice(0, this.length);
+  }
+}

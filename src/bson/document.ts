@@ -1,0 +1,531 @@
+// Document and BsonArray: BSON as a value, and the codec between raw bytes and typed values. Both are immutable and hold either a
+// view on raw bytes, decoded element by element when asked, or values that are encoded when their bytes are first needed. Field
+// order and repeated names are kept; names never become keys of JavaScript objects. Raw bytes are trusted: see validate.ts.
+
+import { decodeUtf8 } from '../base/text.ts';
+import { AssertionError } from '../base/errors.ts';
+import { ByteSink } from './byte-sink.ts';
+import { Decimal128 } from './decimal128.ts';
+import { ObjectId } from './object-id.ts';
+import {
+  bsonType,
+  cstringEnd,
+  decodeName,
+  elementValue,
+  findElement,
+  readDouble,
+  readInt32,
+  readInt64,
+  readInt64Approximate,
+  readUint32,
+  valueEnd,
+  writeInt32,
+} from './raw.ts';
+import type { BsonType, RawView } from './raw.ts';
+import {
+  Binary,
+  BsonSymbol,
+  bsonUndefined,
+  Code,
+  DateTime,
+  DbPointer,
+  Double,
+  maxKey,
+  minKey,
+  Regex,
+  Timestamp,
+} from './scalar.ts';
+import type { BsonUndefined, MaxKey, MinKey } from './scalar.ts';
+
+/** A number of any of the four types. A plain number is an int32. */
+export type NumberValue = number | Double | bigint | Decimal128;
+
+/** A BSON value, its type exact. JavaScript's undefined is no value: it stands for a missing field. */
+export type Value =
+  | NumberValue
+  | string
+  | boolean
+  | null
+  | Document
+  | BsonArray
+  | ObjectId
+  | DateTime
+  | Binary
+  | Regex
+  | Timestamp
+  | Code
+  | CodeWithScope
+  | BsonSymbol
+  | DbPointer
+  | BsonUndefined
+  | MinKey
+  | MaxKey;
+
+/** JavaScript code with the document of its variables (deprecated). Never run. */
+export class CodeWithScope {
+  readonly code: string;
+  readonly scope: Document;
+
+  constructor(code: string, scope: Document) {
+    this.code = code;
+    this.scope = scope;
+  }
+
+  get bsonType(): 15 {
+    return 15;
+  }
+}
+
+type Entry = readonly [string, Value];
+
+/** A BSON document. Its bytes may be shared with others: nobody writes to them. */
+export class Document implements RawView {
+  #bytes: Uint8Array | undefined;
+  #start = 0;
+  #end = 0;
+  #entries: readonly Entry[] | undefined;
+
+  private constructor(bytes: Uint8Array | undefined, start: number, entries: readonly Entry[] | undefined) {
+    this.#bytes = bytes;
+    this.#start = start;
+    if (bytes !== undefined) this.#end = start + readInt32(bytes, start);
+    this.#entries = entries;
+  }
+
+  /** The document without fields. */
+  static readonly empty: Document = new Document(undefined, 0, []);
+
+  /** A view on the document that begins at `start`. The bytes must be valid BSON (validateDocument) and never change. */
+  static fromBytes(bytes: Uint8Array, start = 0): Document {
+    return new Document(bytes, start, undefined);
+  }
+
+  static fromEntries(entries: Iterable<Entry>): Document {
+    return new Document(undefined, 0, Array.isArray(entries) ? (entries as readonly Entry[]) : [...entries]);
+  }
+
+  /** For replies and tests: the object's keys in their order, those that are undefined left out. Not for names that users chose. */
+  static of(object: Readonly<Record<string, Value | undefined>>): Document {
+    const entries: Entry[] = [];
+    for (const [name, value] of Object.entries(object)) if (value !== undefined) entries.push([name, value]);
+    return new Document(undefined, 0, entries);
+  }
+
+  get bsonType(): 3 {
+    return 3;
+  }
+
+  /** The value of the first field of that name. */
+  get(name: string): Value | undefined {
+    if (this.#entries !== undefined) {
+      for (const entry of this.#entries) if (entry[0] === name) return entry[1];
+      return undefined;
+    }
+    const bytes = this.bytes;
+    const offset = findElement(bytes, this.#start, name);
+    return offset < 0 ? undefined : decodeElement(bytes, offset);
+  }
+
+  has(name: string): boolean {
+    if (this.#entries !== undefined) return this.#entries.some((entry) => entry[0] === name);
+    return findElement(this.bytes, this.#start, name) >= 0;
+  }
+
+  /** All fields in order, decoded once and kept. */
+  get fields(): readonly Entry[] {
+    this.#entries ??= decodeEntries(this.bytes, this.#start);
+    return this.#entries;
+  }
+
+  entries(): IterableIterator<Entry> {
+    return this.fields[Symbol.iterator]();
+  }
+
+  [Symbol.iterator](): IterableIterator<Entry> {
+    return this.fields[Symbol.iterator]();
+  }
+
+  keys(): string[] {
+    return this.fields.map((entry) => entry[0]);
+  }
+
+  /** The first field, or undefined in an empty document. */
+  get first(): Entry | undefined {
+    if (this.#entries !== undefined) return this.#entries[0];
+    const bytes = this.bytes;
+    const offset = this.#start + 4;
+    if (bytes[offset] === 0) return undefined;
+    return [decodeName(bytes, offset + 1, cstringEnd(bytes, offset + 1)), decodeElement(bytes, offset)];
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries === undefined ? this.#end - this.#start === 5 : this.#entries.length === 0;
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#bytes !== undefined) return this.#bytes;
+    this.#bytes = encodeWhole(this.#entries ?? [], writeEntries);
+    this.#end = this.#bytes.length;
+    return this.#bytes;
+  }
+
+  get start(): number {
+    return this.#start;
+  }
+
+  get end(): number {
+    if (this.#bytes === undefined) return this.bytes.length;
+    return this.#end;
+  }
+
+  /** Where the document lies; it is encoded if it was not yet. */
+  get raw(): RawView {
+    return this;
+  }
+
+  get byteLength(): number {
+    return this.end - this.#start;
+  }
+
+  /** The document's bytes, perhaps shared with others. */
+  toBytes(): Uint8Array {
+    const bytes = this.bytes;
+    return this.#start === 0 && this.#end === bytes.length ? bytes : bytes.subarray(this.#start, this.#end);
+  }
+
+  /** Appends the document's bytes. */
+  writeTo(sink: ByteSink): void {
+    if (this.#bytes !== undefined) sink.range(this.#bytes, this.#start, this.#end);
+    else writeEntries(sink, this.#entries ?? []);
+  }
+}
+
+/** A BSON array. Its bytes may be shared with others: nobody writes to them. */
+export class BsonArray implements RawView {
+  #bytes: Uint8Array | undefined;
+  #start = 0;
+  #end = 0;
+  #items: readonly Value[] | undefined;
+
+  private constructor(bytes: Uint8Array | undefined, start: number, items: readonly Value[] | undefined) {
+    this.#bytes = bytes;
+    this.#start = start;
+    if (bytes !== undefined) this.#end = start + readInt32(bytes, start);
+    this.#items = items;
+  }
+
+  /** The array without elements. */
+  static readonly empty: BsonArray = new BsonArray(undefined, 0, []);
+
+  /** A view on the array that begins at `start`; as Document.fromBytes. */
+  static fromBytes(bytes: Uint8Array, start = 0): BsonArray {
+    return new BsonArray(bytes, start, undefined);
+  }
+
+  /** Keeps `items`, which must not change afterwards. */
+  static of(items: readonly Value[]): BsonArray {
+    return new BsonArray(undefined, 0, items);
+  }
+
+  get bsonType(): 4 {
+    return 4;
+  }
+
+  /** All elements in order, decoded once and kept. */
+  items(): readonly Value[] {
+    this.#items ??= decodeItems(this.bytes, this.#start);
+    return this.#items;
+  }
+
+  [Symbol.iterator](): IterableIterator<Value> {
+    return this.items()[Symbol.iterator]();
+  }
+
+  at(index: number): Value | undefined {
+    return this.items()[index];
+  }
+
+  get length(): number {
+    return this.items().length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#items === undefined ? this.#end - this.#start === 5 : this.#items.length === 0;
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#bytes !== undefined) return this.#bytes;
+    this.#bytes = encodeWhole(this.#items ?? [], writeItems);
+    this.#end = this.#bytes.length;
+    return this.#bytes;
+  }
+
+  get start(): number {
+    return this.#start;
+  }
+
+  get end(): number {
+    if (this.#bytes === undefined) return this.bytes.length;
+    return this.#end;
+  }
+
+  get raw(): RawView {
+    return this;
+  }
+
+  get byteLength(): number {
+    return this.end - this.#start;
+  }
+
+  toBytes(): Uint8Array {
+    const bytes = this.bytes;
+    return this.#start === 0 && this.#end === bytes.length ? bytes : bytes.subarray(this.#start, this.#end);
+  }
+
+  writeTo(sink: ByteSink): void {
+    if (this.#bytes !== undefined) sink.range(this.#bytes, this.#start, this.#end);
+    else writeItems(sink, this.#items ?? []);
+  }
+}
+
+/** The code of `$type` of a value: 1 to 19, -1 or 127. */
+export function typeOf(value: Value): BsonType {
+  switch (typeof value) {
+    case 'number':
+      return bsonType.int;
+    case 'string':
+      return bsonType.string;
+    case 'boolean':
+      return bsonType.bool;
+    case 'bigint':
+      return bsonType.long;
+    default:
+      return value === null ? bsonType.null : value.bsonType;
+  }
+}
+
+type Decoder = (bytes: Uint8Array, offset: number) => Value;
+
+function decodeString(bytes: Uint8Array, offset: number): string {
+  return decodeUtf8(bytes, offset + 4, offset + 3 + readInt32(bytes, offset));
+}
+
+function decodeDate(bytes: Uint8Array, offset: number): DateTime {
+  const ms = readInt64Approximate(bytes, offset);
+  return new DateTime(Number.isSafeInteger(ms) ? ms : readInt64(bytes, offset));
+}
+
+function decodeBinary(bytes: Uint8Array, offset: number): Binary {
+  const subtype = bytes[offset + 4] as number;
+  const end = offset + 5 + readInt32(bytes, offset);
+  return new Binary(bytes.slice(offset + (subtype === 2 ? 9 : 5), end), subtype);
+}
+
+function decodeRegex(bytes: Uint8Array, offset: number): Regex {
+  const patternEnd = cstringEnd(bytes, offset);
+  const flagsEnd = cstringEnd(bytes, patternEnd + 1);
+  return new Regex(decodeUtf8(bytes, offset, patternEnd), decodeUtf8(bytes, patternEnd + 1, flagsEnd));
+}
+
+function decodeDbPointer(bytes: Uint8Array, offset: number): DbPointer {
+  const idAt = offset + 4 + readInt32(bytes, offset);
+  return new DbPointer(decodeString(bytes, offset), bytes.slice(idAt, idAt + 12));
+}
+
+function decodeCodeWithScope(bytes: Uint8Array, offset: number): CodeWithScope {
+  const scopeAt = offset + 8 + readInt32(bytes, offset + 4);
+  return new CodeWithScope(decodeString(bytes, offset + 4), Document.fromBytes(bytes, scopeAt));
+}
+
+const decoders: ReadonlyMap<number, Decoder> = new Map<number, Decoder>([
+  [bsonType.double, (bytes, offset) => new Double(readDouble(bytes, offset))],
+  [bsonType.string, decodeString],
+  [bsonType.object, (bytes, offset) => Document.fromBytes(bytes, offset)],
+  [bsonType.array, (bytes, offset) => BsonArray.fromBytes(bytes, offset)],
+  [bsonType.binData, decodeBinary],
+  [bsonType.undefined, () => bsonUndefined],
+  [bsonType.objectId, (bytes, offset) => new ObjectId(bytes.slice(offset, offset + 12))],
+  [bsonType.bool, (bytes, offset) => bytes[offset] === 1],
+  [bsonType.date, decodeDate],
+  [bsonType.null, () => null],
+  [bsonType.regex, decodeRegex],
+  [bsonType.dbPointer, decodeDbPointer],
+  [bsonType.javascript, (bytes, offset) => new Code(decodeString(bytes, offset))],
+  [bsonType.symbol, (bytes, offset) => new BsonSymbol(decodeString(bytes, offset))],
+  [bsonType.javascriptWithScope, decodeCodeWithScope],
+  [bsonType.timestamp, (bytes, offset) => new Timestamp(readUint32(bytes, offset + 4), readUint32(bytes, offset))],
+  [bsonType.long, readInt64],
+  [bsonType.decimal, (bytes, offset) => new Decimal128(bytes.slice(offset, offset + 16))],
+  [0xff, () => minKey],
+  [bsonType.maxKey, () => maxKey],
+]);
+const decoderOf: readonly (Decoder | undefined)[] = Array.from({ length: 256 }, (_, type) => decoders.get(type));
+
+/** The value at `offset`, whose type byte is `type`. Documents and arrays come as views, everything else in memory of its own. */
+export function decodeValue(bytes: Uint8Array, type: number, offset: number): Value {
+  if (type === bsonType.int) return readInt32(bytes, offset);
+  if (type === bsonType.string) return decodeString(bytes, offset);
+  const decoder = decoderOf[type];
+  if (decoder === undefined) throw new AssertionError('BSON bytes with an unknown type were not validated');
+  return decoder(bytes, offset);
+}
+
+/** The value of the element whose type byte is at `offset`. */
+export function decodeElement(bytes: Uint8Array, offset: number): Value {
+  return decodeValue(bytes, bytes[offset] as number, elementValue(bytes, offset));
+}
+
+function decodeEntries(bytes: Uint8Array, start: number): Entry[] {
+  const entries: Entry[] = [];
+  let offset = start + 4;
+  for (;;) {
+    const type = bytes[offset] as number;
+    if (type === 0) return entries;
+    const nameEnd = cstringEnd(bytes, offset + 1);
+    entries.push([decodeName(bytes, offset + 1, nameEnd), decodeValue(bytes, type, nameEnd + 1)]);
+    offset = valueEnd(bytes, type, nameEnd + 1);
+  }
+}
+
+function decodeItems(bytes: Uint8Array, start: number): Value[] {
+  const items: Value[] = [];
+  let offset = start + 4;
+  for (;;) {
+    const type = bytes[offset] as number;
+    if (type === 0) return items;
+    const valueAt = cstringEnd(bytes, offset + 1) + 1;
+    items.push(decodeValue(bytes, type, valueAt));
+    offset = valueEnd(bytes, type, valueAt);
+  }
+}
+
+const sharedSinkMax = 1 << 20;
+let sharedSink = new ByteSink(4096);
+
+function encodeWhole<T>(content: T, write: (sink: ByteSink, content: T) => void): Uint8Array {
+  const sink = sharedSink;
+  sink.length = 0;
+  write(sink, content);
+  const bytes = sink.toBytes();
+  if (sink.bytes.length > sharedSinkMax) sharedSink = new ByteSink(4096);
+  return bytes;
+}
+
+function writeEntries(sink: ByteSink, entries: readonly Entry[]): void {
+  const at = sink.length;
+  sink.int32(0);
+  for (const entry of entries) writeElement(sink, entry[0], entry[1]);
+  sink.byte(0);
+  writeInt32(sink.bytes, at, sink.length - at);
+}
+
+const indexNames: readonly string[] = Array.from({ length: 1000 }, (_, index) => String(index));
+
+/** The name of an array's element. */
+export function indexName(index: number): string {
+  return indexNames[index] ?? String(index);
+}
+
+function writeItems(sink: ByteSink, items: readonly Value[]): void {
+  const at = sink.length;
+  sink.int32(0);
+  let index = 0;
+  for (const item of items) writeElement(sink, indexName(index++), item);
+  sink.byte(0);
+  writeInt32(sink.bytes, at, sink.length - at);
+}
+
+/** Appends an element: type, name, value. A number that is no int32 is a bug of the caller. */
+export function writeElement(sink: ByteSink, name: string, value: Value): void {
+  sink.byte(typeOf(value) & 0xff);
+  sink.cstring(name);
+  writeValue(sink, value);
+}
+
+function writeValue(sink: ByteSink, value: Value): void {
+  switch (typeof value) {
+    case 'number':
+      if ((value | 0) !== value) throw new AssertionError('a plain number must be an int32');
+      sink.int32(value);
+      return;
+    case 'string':
+      sink.string(value);
+      return;
+    case 'boolean':
+      sink.byte(value ? 1 : 0);
+      return;
+    case 'bigint':
+      if (BigInt.asIntN(64, value) !== value) throw new AssertionError('a bigint must be an int64');
+      sink.int64(value);
+      return;
+    default:
+      if (value !== null) writeObject(sink, value);
+  }
+}
+
+type ObjectValue = Extract<Value, { readonly bsonType: BsonType }>;
+type WriterOf<T extends ObjectValue> = (sink: ByteSink, value: T) => void;
+
+const writers: { readonly [Code in ObjectValue['bsonType']]: WriterOf<Extract<ObjectValue, { readonly bsonType: Code }>> } = {
+  [bsonType.double]: (sink, value) => {
+    sink.double(value.value);
+  },
+  [bsonType.object]: (sink, value) => {
+    value.writeTo(sink);
+  },
+  [bsonType.array]: (sink, value) => {
+    value.writeTo(sink);
+  },
+  [bsonType.binData]: (sink, value) => {
+    const length = value.bytes.length;
+    sink.int32(value.subtype === 2 ? length + 4 : length);
+    sink.byte(value.subtype);
+    if (value.subtype === 2) sink.int32(length);
+    sink.range(value.bytes, 0, length);
+  },
+  [bsonType.undefined]: nothing,
+  [bsonType.objectId]: (sink, value) => {
+    sink.range(value.bytes, 0, 12);
+  },
+  [bsonType.date]: (sink, value) => {
+    sink.int64(value.msBig);
+  },
+  [bsonType.regex]: (sink, value) => {
+    sink.cstring(value.pattern);
+    sink.cstring(value.flags);
+  },
+  [bsonType.dbPointer]: (sink, value) => {
+    sink.string(value.namespace);
+    sink.range(value.id, 0, 12);
+  },
+  [bsonType.javascript]: (sink, value) => {
+    sink.string(value.code);
+  },
+  [bsonType.symbol]: (sink, value) => {
+    sink.string(value.text);
+  },
+  [bsonType.javascriptWithScope]: (sink, value) => {
+    const at = sink.length;
+    sink.int32(0);
+    sink.string(value.code);
+    value.scope.writeTo(sink);
+    writeInt32(sink.bytes, at, sink.length - at);
+  },
+  [bsonType.timestamp]: (sink, value) => {
+    sink.int32(value.increment | 0);
+    sink.int32(value.seconds | 0);
+  },
+  [bsonType.decimal]: (sink, value) => {
+    sink.range(value.bytes, 0, 16);
+  },
+  [bsonType.minKey]: nothing,
+  [bsonType.maxKey]: nothing,
+};
+
+function nothing(): void {
+  // The type byte says it all.
+}
+
+function writeObject(sink: ByteSink, value: ObjectValue): void {
+  (writers[value.bsonType] as WriterOf<ObjectValue>)(sink, value);
+}

@@ -1,0 +1,45 @@
+// The face of the BSON layer: typed values, documents over raw bytes, validation, order, paths, keys, numbers and text. Nothing else
+// of the product imports the package `bson` or knows how BSON lies in memory.
+
+export { Decimal128 } from './decimal128.ts';
+export { BsonArray, CodeWithScope, decodeElement, decodeValue, Document, typeOf } from './document.ts';
+export type { NumberValue, Value } from './document.ts';
+export { classOf, classOfTypeByte, compareRaw, compareStrings, compareValues, equalValues, isNumber, typeClass } from './compare.ts';
+export type { TypeClass } from './compare.ts';
+export { compareNumbers } from './number-order.ts';
+export { ObjectId, ObjectIdGenerator } from './object-id.ts';
+export type { ObjectIdSources } from './object-id.ts';
+export {
+  bsonType,
+  decodeName,
+  elementEnd,
+  elementValue,
+  FieldName,
+  findElement,
+  findField,
+  readDouble,
+  readInt32,
+  readInt64,
+  readUint32,
+  typeCodeOf,
+  typeNameOf,
+  valueEnd,
+} from './raw.ts';
+export type { BsonType, RawView, TypeName } from './raw.ts';
+export {
+  Binary,
+  BsonSymbol,
+  bsonUndefined,
+  Code,
+  DateTime,
+  DbPointer,
+  Double,
+  maxKey,
+  minKey,
+  Regex,
+  Timestamp,
+} from './scalar.ts';
+export type { BsonUndefined, MaxKey, MinKey } from './scalar.ts';
+export { parsedDepthMax, storedDepthMax, validateDocument } from './validate.ts';
+export type { ValidationLimits } from './validate.ts';
+export { BsonWriter, item } from './writer.ts';

@@ -1,0 +1,92 @@
+// BsonWriter: builds a document's bytes without intermediate objects, for replies and for documents put together from raw parts.
+
+import { AssertionError } from '../base/errors.ts';
+import { ByteSink } from './byte-sink.ts';
+import { Document, indexName, writeElement } from './document.ts';
+import type { Value } from './document.ts';
+import { bsonType, writeInt32 } from './raw.ts';
+
+/** Writes one document from front to back. Names of array elements are given by the caller, see `item`. */
+export class BsonWriter {
+  readonly #sink: ByteSink;
+  /** Where each open document began. */
+  readonly #open: number[] = [0];
+
+  constructor(capacity = 256) {
+    this.#sink = new ByteSink(capacity);
+    this.#sink.int32(0);
+  }
+
+  /** Bytes written so far, the ends of open documents not counted. */
+  get byteLength(): number {
+    return this.#sink.length;
+  }
+
+  writeElement(name: string, value: Value): this {
+    writeElement(this.#sink, name, value);
+    return this;
+  }
+
+  /** A document from raw bytes[start, end). */
+  writeDocument(name: string, bytes: Uint8Array, start: number, end: number): this {
+    return this.writeRaw(name, bsonType.object, bytes.subarray(start, end));
+  }
+
+  /** A value as it lies on the wire. */
+  writeRaw(name: string, type: number, value: Uint8Array): this {
+    this.#sink.byte(type & 0xff);
+    this.#sink.cstring(name);
+    this.#sink.range(value, 0, value.length);
+    return this;
+  }
+
+  /** Whole elements (type, name, value, any number of them) from another document's bytes. */
+  copyElements(bytes: Uint8Array, start: number, end: number): this {
+    this.#sink.range(bytes, start, end);
+    return this;
+  }
+
+  startDocument(name: string): this {
+    return this.#begin(name, bsonType.object);
+  }
+
+  startArray(name: string): this {
+    return this.#begin(name, bsonType.array);
+  }
+
+  /** Ends the innermost document or array that is open. */
+  end(): this {
+    const at = this.#open.pop();
+    if (at === undefined || this.#open.length === 0) throw new AssertionError('no document is open');
+    this.#close(at);
+    return this;
+  }
+
+  /** Ends the whole. Bytes of their own; the writer is done with. */
+  finish(): Uint8Array {
+    if (this.#open.length !== 1) throw new AssertionError('a document is still open');
+    this.#open.pop();
+    this.#close(0);
+    return this.#sink.toBytes();
+  }
+
+  finishDocument(): Document {
+    return Document.fromBytes(this.finish());
+  }
+
+  #begin(name: string, type: number): this {
+    this.#sink.byte(type);
+    this.#sink.cstring(name);
+    this.#open.push(this.#sink.length);
+    this.#sink.int32(0);
+    return this;
+  }
+
+  #close(at: number): void {
+    this.#sink.byte(0);
+    writeInt32(this.#sink.bytes, at, this.#sink.length - at);
+  }
+}
+
+/** The name of element `index` of an array. */
+export const item: (index: number) => string = indexName;
