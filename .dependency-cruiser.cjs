@@ -54,7 +54,6 @@ const nodeModules = {
   auth: ['crypto'], // digests of SCRAM; randomness is banned by lint
   gridfs: ['crypto'], // digests
   gateway: ['crypto', 'http', 'https', 'stream', 'stream/promises'], // HTTP is this layer's subject
-  server: ['net', 'tls'], // sockets are this layer's subject
   tools: ['net', 'tls'], // the minimal wire client
 };
 
