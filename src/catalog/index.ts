@@ -1,0 +1,23 @@
+// The catalog: databases, collections and indexes over the engine's dictionaries (server.md, "Catalog and indexes").
+
+export { Namespace, checkCreatable, checkDatabaseName, namespaceOf, parseNamespace } from './namespace.ts';
+export type {
+  Catalog,
+  CatalogTransaction,
+  Collection,
+  CollectionCheck,
+  CollectionOptions,
+  Index,
+  IndexBuild,
+  IndexChoice,
+  IndexDefinition,
+  IndexEntry,
+  IndexesCreated,
+  InsertChoices,
+  PreparedDocument,
+  RecordKey,
+  StorageFigures,
+  View,
+} from './types.ts';
+/** The engine's types that those above the catalog need; they reach the engine through the catalog only. */
+export type { Batch, BatchLimit, Cursor, Direction, KeyRange, Seq, Soon, Totals, TransactionMode } from '../engine/index.ts';

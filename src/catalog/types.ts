@@ -1,0 +1,215 @@
+// What the catalog promises to those above it: names, collections and indexes in dictionary 1 of the engine, documents and index entries
+// that always agree because one engine transaction changes both (server.md, "Catalog and indexes"). Contracts only; see catalog.ts,
+// collection.ts and transaction.ts. Errors are CommandError with MongoDB's codes, and EngineError where the engine speaks.
+
+import type { Binary, Document, Value } from '../bson/index.ts';
+import type { Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
+import type { Namespace } from './namespace.ts';
+
+/** The encoded primary key of a document: its key in the collection's dictionary. */
+export type RecordKey = Uint8Array;
+
+/**
+ * One engine transaction with what the catalog must know of it: names it made or dropped, collections it wrote.
+ * Everything that reads or writes collections is begun by `Catalog.begin` and ended here, never on the engine's transaction.
+ */
+export interface CatalogTransaction {
+  readonly engine: Transaction;
+  readonly mode: TransactionMode;
+  readonly snapshot: Seq;
+  /** Whether anything was written or changed in it so far. */
+  readonly hasWritten: boolean;
+  /** A point to which `rollbackTo` takes documents and names back; locks stay. */
+  mark(): number;
+  rollbackTo(mark: number): void;
+  /** Durable and visible when it resolves. `write-conflict` where a collection it wrote was changed (index, drop, rename) meanwhile. */
+  commit(): Promise<Seq>;
+  /** Forgets everything. Does nothing after commit or abort. */
+  abort(): void;
+}
+
+/** How the entries of an index are kept and found. */
+export interface IndexDefinition {
+  readonly name: string;
+  /** The key pattern as it was given. */
+  readonly key: Document;
+  /** The paths of the key pattern, in order, and the direction of each. */
+  readonly paths: readonly string[];
+  readonly directions: readonly Direction[];
+  readonly unique: boolean;
+  readonly sparse: boolean;
+  readonly clustering: boolean;
+  readonly hidden: boolean;
+  readonly partialFilter: Document | undefined;
+  readonly expireAfterSeconds: number | undefined;
+  /** The specification as `listIndexes` shows it. */
+  readonly spec: Document;
+}
+
+/** One entry of an index as a scan gives it. The arrays share memory with the batch. */
+export interface IndexEntry {
+  /** Encoded values of the indexed fields. */
+  readonly fields: Uint8Array;
+  readonly recordKey: RecordKey;
+  /** What the encoding lost; with `fields` the exact values (`decodeKey`). Empty where the entry carries the document. */
+  readonly typeBits: Uint8Array;
+  /** The whole document, where the index is clustering. */
+  readonly document: Uint8Array | undefined;
+}
+
+/** An index of a collection. `_id_` is the collection's own dictionary: its entries are the documents. */
+export interface Index extends IndexDefinition {
+  readonly dictionary: DictionaryId;
+  /** The `_id` index: its key is the record key, its value the document. */
+  readonly isPrimary: boolean;
+  /** Whether any document gave it more than one entry, or an array on the way. Only ever becomes true. */
+  readonly isMultikey: boolean;
+  /** For each path, which of its components were arrays in some document (`a.b`: [true, false] where `a` was one). */
+  readonly multikeyComponents: readonly (readonly boolean[])[];
+  /** Taken apart: what a row of its dictionary says. */
+  entry(key: Uint8Array, value: Uint8Array): IndexEntry;
+  /** Rows are ordered by these values, then by record key; `range` is of encoded fields. */
+  scan(txn: CatalogTransaction, range: KeyRange, direction: Direction): Cursor;
+  /** Number and bytes of entries at the snapshot. */
+  totals(txn: CatalogTransaction): Totals;
+}
+
+/** What was said when a collection was created; only what was said is there. */
+export interface CollectionOptions {
+  readonly capped?: { readonly sizeBytes: number; readonly documentsMax?: number };
+  readonly validator?: Document;
+  readonly validationLevel?: 'off' | 'strict' | 'moderate';
+  readonly validationAction?: 'error' | 'warn';
+  /** As `listCollections` shows them. */
+  readonly shown: Document;
+}
+
+/** A stored view: commands resolve it. */
+export interface View {
+  readonly kind: 'view';
+  readonly ns: Namespace;
+  readonly viewOn: string;
+  readonly pipeline: readonly Value[];
+  /** The row of `listCollections`. */
+  describe(): Document;
+}
+
+/** A document ready to be inserted: `_id` first and there, checked, with its key. */
+export interface PreparedDocument {
+  readonly document: Document;
+  readonly key: RecordKey;
+}
+
+export interface InsertChoices {
+  /** Leaves the validator out (`bypassDocumentValidation`). */
+  readonly bypassValidation?: boolean;
+}
+
+/** What one dictionary of a collection takes on disk. */
+export interface StorageFigures extends Totals {
+  readonly diskBytes: number;
+}
+
+/**
+ * A collection as one transaction sees it. Writers call `lock` before they read what they are to change (mode `statement`: then
+ * `getLatest`; mode `snapshot`: `get`). A document and all its entries change together or not at all: a call that fails with
+ * CommandError has changed nothing.
+ */
+export interface Collection {
+  readonly kind: 'collection';
+  readonly ns: Namespace;
+  readonly uuid: Binary;
+  readonly options: CollectionOptions;
+  /** `_id_` first, then in order of creation. */
+  readonly indexes: readonly Index[];
+  /** The row of `listCollections`. */
+  describe(): Document;
+  /** `_id` moved to the front or made, types and limits checked (2, 53, 15), zero timestamps filled in. */
+  prepare(document: Document): PreparedDocument;
+  /** The record key of an `_id` value; what the value may be is not checked. */
+  keyOf(id: Value): RecordKey;
+  /** Inserts what `prepare` made. Duplicate: 11000. Invalid: 121. */
+  insert(txn: CatalogTransaction, prepared: PreparedDocument, choices?: InsertChoices): Soon<void>;
+  /** Replaces the document under its lock. `_id` must be equal by value (66). Equal bytes: does nothing. */
+  update(txn: CatalogTransaction, key: RecordKey, change: { readonly before: Document; readonly after: Document }, choices?: InsertChoices): Soon<void>;
+  /** Removes the document under its lock. `before`: what is there. */
+  remove(txn: CatalogTransaction, key: RecordKey, before: Document): Soon<void>;
+  lock(txn: CatalogTransaction, key: RecordKey): Soon<void>;
+  /** Own writes, then the snapshot. The document is the caller's to keep. */
+  get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
+  /** Own writes, then the newest: only under the lock. */
+  getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
+  /** Documents in order of record key. */
+  scan(txn: CatalogTransaction, range: KeyRange, direction: Direction): Cursor;
+  /** Exact number and bytes of documents at the snapshot, own writes included. */
+  totals(txn: CatalogTransaction): Totals;
+  /** Sizes on disk now, of the documents and of each index by name. */
+  storage(): { readonly documents: StorageFigures; readonly indexes: ReadonlyMap<string, StorageFigures> };
+  /** Every document has exactly its entries, every entry its document, totals agree. Problems in words. */
+  check(txn: CatalogTransaction, checkInterrupt?: () => void): Promise<CollectionCheck>;
+}
+
+/** What `Collection.check` found. */
+export interface CollectionCheck {
+  readonly problems: readonly string[];
+  readonly documents: number;
+  /** Entries counted, by name of index. */
+  readonly entries: ReadonlyMap<string, number>;
+}
+
+/** What `createIndexes` answers. */
+export interface IndexesCreated {
+  readonly createdCollectionAutomatically: boolean;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** An index build under way. */
+export interface IndexBuild {
+  readonly ns: Namespace;
+  readonly names: readonly string[];
+  readonly documentsDone: number;
+  readonly documentsTotal: number;
+}
+
+/** Which indexes to drop: a name or `*`, a key pattern, or names. */
+export type IndexChoice = string | Document | readonly string[];
+
+/** The one catalog of an environment. Methods that take a transaction are part of it: they take effect, for others, when it commits. */
+export interface Catalog {
+  begin(mode: TransactionMode, from?: CatalogTransaction): CatalogTransaction;
+  /**
+   * Runs one statement by itself in mode `statement` and commits it; where the engine says `write-conflict` or `deadlock` (which for a
+   * statement means that the catalog changed under it, or that two waited for each other), it is done again from the start.
+   */
+  run<T>(work: (txn: CatalogTransaction) => Promise<T>): Promise<T>;
+  /**
+   * The collection or view of this name as the transaction sees it. In modes `snapshot` and `statement`, one whose definition changed after
+   * the snapshot is `write-conflict`; mode `read` sees it as it was.
+   */
+  lookup(txn: CatalogTransaction, ns: Namespace): Soon<Collection | View | undefined>;
+  /** As `lookup`; a view is 166 CommandNotSupportedOnView. */
+  collection(txn: CatalogTransaction, ns: Namespace): Soon<Collection | undefined>;
+  /** The collection, made in this transaction if it is not there (implicit creation on first write). */
+  ensureCollection(txn: CatalogTransaction, ns: Namespace): Promise<Collection>;
+  /** Names of databases that have a collection, sorted. */
+  databases(txn: CatalogTransaction): Promise<readonly string[]>;
+  /** Collections and views of a database, by name. */
+  collections(txn: CatalogTransaction, db: string): Promise<readonly (Collection | View)[]>;
+  /** `options`: the fields of `create` that describe the collection. 48 where the name is taken, 73, 72, ... */
+  create(txn: CatalogTransaction, ns: Namespace, options: Document): Promise<Collection | View>;
+  /** 26 where there is none. Gives the number of indexes it had (0 for a view). */
+  drop(txn: CatalogTransaction, ns: Namespace): Promise<{ readonly nIndexesWas: number }>;
+  dropDatabase(txn: CatalogTransaction, db: string): Promise<void>;
+  rename(txn: CatalogTransaction, from: Namespace, to: Namespace, choices: { readonly dropTarget: boolean }): Promise<void>;
+  /**
+   * Builds indexes in transactions of its own, all or nothing; writers of the collection wait meanwhile. Makes the collection if needed.
+   * 67, 85, 86, 11000, 171, 197 ...
+   */
+  createIndexes(ns: Namespace, specs: readonly Document[], choices?: { readonly checkInterrupt?: () => void }): Promise<IndexesCreated>;
+  /** The same inside a transaction: only on a collection that is empty or made in it (263 otherwise). */
+  createIndexesIn(txn: CatalogTransaction, ns: Namespace, specs: readonly Document[]): Promise<IndexesCreated>;
+  /** 26, 27, 72. */
+  dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }>;
+  builds(): readonly IndexBuild[];
+}
