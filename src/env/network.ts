@@ -21,6 +21,8 @@ export interface NetworkPeer {
   read(): Promise<Uint8Array | undefined>;
   /** Hands over the chunks, in order; resolves when the peer can take more, or is gone. The chunks must not change afterwards. */
   write(chunks: readonly Uint8Array[]): Promise<void>;
+  /** Calls `listener` once, when the peer has ended or failed, whether or not anybody reads. */
+  onGone(listener: () => void): void;
   /** Ends the connection after what was written. */
   end(): void;
   /** Ends the connection now. */
@@ -50,6 +52,7 @@ class HostPeer implements NetworkPeer {
   readonly #unread: Uint8Array[] = [];
   #unreadBytes = 0;
   #ended = false;
+  #goneListener: (() => void) | undefined;
   #reader: ((bytes: Uint8Array | undefined) => void) | undefined;
   #writer: (() => void) | undefined;
 
@@ -98,6 +101,11 @@ class HostPeer implements NetworkPeer {
     });
   }
 
+  onGone(listener: () => void): void {
+    if (this.#ended) listener();
+    else this.#goneListener = listener;
+  }
+
   end(): void {
     this.#socket.end();
   }
@@ -131,6 +139,9 @@ class HostPeer implements NetworkPeer {
     this.#reader = undefined;
     reader?.(undefined);
     this.#release();
+    const listener = this.#goneListener;
+    this.#goneListener = undefined;
+    listener?.();
   }
 }
 

@@ -1,0 +1,162 @@
+// One client's connection: messages in, replies out, one at a time and in order. While a reply has not been taken by the client, or a
+// request is being served, nothing more is read: a client that does not listen makes only itself wait. What cannot be understood ends
+// this connection and no other.
+
+import { CommandError } from '../base/errors.ts';
+import { BsonArray, Document, Double } from '../bson/index.ts';
+import type { Codecs, NetworkAddress, NetworkPeer } from '../env/index.ts';
+import type { ClientMetadata, CommandRequest, ConnectionContext, ServerCounters } from '../session/index.ts';
+import { encodeAnswer, MessageReader, parseMessage, requestIdOf, type WireCodec, type WireMessage } from '../wire/index.ts';
+import type { Dispatcher } from './dispatcher.ts';
+
+/** What a connection needs from its server. */
+export interface ConnectionSurroundings {
+  readonly dispatcher: Dispatcher;
+  readonly codecs: Codecs;
+  readonly counters: ServerCounters;
+  /** Told of an error that is a bug of this program; the connection is closed. */
+  readonly onBug: (error: unknown) => void;
+}
+
+function addressText(address: NetworkAddress): string {
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return `${host}:${String(address.port)}`;
+}
+
+/** A served connection. */
+export class Connection {
+  readonly id: number;
+  readonly #peer: NetworkPeer;
+  readonly #surroundings: ConnectionSurroundings;
+  readonly #context: ConnectionContext;
+  readonly #gone: AbortController = new AbortController();
+  readonly #reader: MessageReader = new MessageReader();
+  #closing = false;
+  #serving = false;
+  #nextRequestId = 1;
+
+  constructor(id: number, peer: NetworkPeer, surroundings: ConnectionSurroundings) {
+    this.id = id;
+    this.#peer = peer;
+    this.#surroundings = surroundings;
+    this.#context = {
+      id,
+      remote: addressText(peer.remote),
+      local: addressText(peer.local),
+      metadata: undefined as ClientMetadata | undefined,
+      compressors: [],
+      signal: this.#gone.signal,
+    };
+    peer.onGone(() => {
+      this.#gone.abort();
+    });
+  }
+
+  /** Serves until the client goes, or `close`. Never rejects. */
+  async run(): Promise<void> {
+    try {
+      await this.#serveAll();
+    } catch (error) {
+      // A CommandError here is a protocol error: the peer's fault, and the end of this connection only.
+      if (!(error instanceof CommandError)) this.#surroundings.onBug(error);
+    } finally {
+      this.#gone.abort();
+      this.#peer.end();
+      this.#surroundings.dispatcher.disconnected(this.#context);
+    }
+  }
+
+  /** Ends the connection after the request that is being served. */
+  close(): void {
+    this.#closing = true;
+    if (!this.#serving) this.destroy();
+  }
+
+  /** Ends the connection now. */
+  destroy(): void {
+    this.#closing = true;
+    this.#peer.destroy();
+  }
+
+  async #serveAll(): Promise<void> {
+    const { counters } = this.#surroundings;
+    while (!this.#closing) {
+      const message = this.#reader.next();
+      if (message !== undefined) {
+        this.#serving = true;
+        await this.#serve(message);
+        this.#serving = false;
+        continue;
+      }
+      const chunk = await this.#peer.read();
+      if (chunk === undefined) return;
+      counters.bytesIn += chunk.length;
+      this.#reader.push(chunk);
+    }
+  }
+
+  async #serve(bytes: Uint8Array): Promise<void> {
+    this.#surroundings.counters.requests += 1;
+    const codecs = this.#codecs();
+    let message: WireMessage;
+    try {
+      message = parseMessage(bytes, codecs);
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.code === 17) throw error;
+      await this.#answer(unreadable(bytes), errorReply(error), codecs);
+      return;
+    }
+    if (message.kind === 'reply') return;
+    const reply = await this.#reply(message);
+    if (!message.moreToCome) await this.#answer(message, reply, codecs);
+  }
+
+  #reply(message: WireMessage): Promise<Document> {
+    const { dispatcher } = this.#surroundings;
+    const collection = message.namespace?.slice(message.namespace.indexOf('.') + 1);
+    if (message.kind === 'query' && collection !== '$cmd') {
+      const text = 'Unsupported OP_QUERY command: find. The client driver may require an upgrade.';
+      return Promise.resolve(errorReply(new CommandError(352, 'UnsupportedOpQueryCommand', text)));
+    }
+    const request: CommandRequest = {
+      body: message.body,
+      sequences: message.sequences,
+      expectsReply: !message.moreToCome,
+      legacy: message.kind === 'query',
+      ...(message.namespace === undefined ? {} : { database: message.namespace.slice(0, -'.$cmd'.length) }),
+    };
+    return dispatcher.dispatch(this.#context, request);
+  }
+
+  async #answer(
+    request: Pick<WireMessage, 'kind' | 'requestId' | 'checksumPresent' | 'codec'>,
+    reply: Document,
+    codecs: readonly WireCodec[],
+  ): Promise<void> {
+    const chunks = encodeAnswer(request, this.#nextRequestId, reply, codecs);
+    this.#nextRequestId = (this.#nextRequestId + 1) & 0x7fffffff;
+    for (const chunk of chunks) this.#surroundings.counters.bytesOut += chunk.length;
+    await this.#peer.write(chunks);
+  }
+
+  #codecs(): readonly WireCodec[] {
+    const names = this.#context.compressors;
+    if (names.length === 0) return [];
+    return names.flatMap((name) => (name === 'zlib' || name === 'zstd' ? [this.#surroundings.codecs.byName(name)] : []));
+  }
+}
+
+/** How to answer a message whose documents are not valid. */
+function unreadable(bytes: Uint8Array): Pick<WireMessage, 'kind' | 'requestId' | 'checksumPresent' | 'codec'> {
+  return { kind: 'message', requestId: requestIdOf(bytes), checksumPresent: false, codec: undefined };
+}
+
+function errorReply(error: CommandError): Document {
+  return Document.of({
+    ok: new Double(0),
+    errmsg: error.message,
+    code: error.code,
+    codeName: error.codeName,
+    ...(error.labels.length === 0 ? {} : { errorLabels: BsonArray.of([...error.labels]) }),
+  });
+}

@@ -1,0 +1,101 @@
+// A cursor that a client knows by number: the rest of a result, pulled batch by batch through getMore. It belongs to the session and the
+// transaction it was opened in; between two batches it holds its source (and so its snapshot) and the documents pulled but not yet sent.
+
+import type { Document } from '../bson/index.ts';
+import type { BatchSource } from './batch-source.ts';
+import type { OperationContext } from './operation-context.ts';
+
+/** What a cursor is opened with. */
+export interface ClientCursorOptions {
+  /** Namespace that getMore must name, `db.collection`. */
+  readonly namespace: string;
+  readonly source: BatchSource;
+  readonly user: string;
+  /** Key of the session it was opened under. */
+  readonly sessionKey?: string | undefined;
+  /** Number of the multi-statement transaction it was opened in. */
+  readonly txnNumber?: bigint | undefined;
+  readonly noTimeout?: boolean;
+  /** Documents still to give before the result is complete; absent: all. */
+  readonly limit?: number | undefined;
+  /** The command that opened it, for currentOp. */
+  readonly command: Document;
+  /** Batch size of later batches when getMore names none. */
+  readonly batchSize?: number | undefined;
+}
+
+/** Where a batch ends. At least one document is given whatever its size. */
+export interface ClientBatchLimit {
+  readonly documents: number;
+  readonly bytes: number;
+}
+
+/** Reply documents of one batch stay below the largest document and room for the reply around them. */
+export const BATCH_BYTES_MAX: number = 16 * 1024 * 1024;
+
+/** The state of one client cursor. */
+export class ClientCursor {
+  readonly id: bigint;
+  readonly options: ClientCursorOptions;
+  lastUsedMs: number;
+  /** The operation that uses it now. */
+  usedBy: OperationContext | undefined;
+  /** Documents given so far. */
+  given = 0;
+  #unsent: readonly Document[] = [];
+  #position = 0;
+  #exhausted = false;
+  #closed = false;
+
+  constructor(id: bigint, options: ClientCursorOptions, nowMs: number) {
+    this.id = id;
+    this.options = options;
+    this.lastUsedMs = nowMs;
+  }
+
+  /** Whether everything has been given: the cursor may be forgotten. */
+  get exhausted(): boolean {
+    return this.#exhausted;
+  }
+
+  /** Pulls the next batch. After it `exhausted` tells whether there may be more. */
+  async fill(context: OperationContext, limit: ClientBatchLimit): Promise<Document[]> {
+    const batch: Document[] = [];
+    const most = Math.min(limit.documents, (this.options.limit ?? Number.POSITIVE_INFINITY) - this.given);
+    let bytes = 0;
+    while (batch.length < most) {
+      if (this.#position >= this.#unsent.length && !(await this.#pull(context))) break;
+      const next = this.#unsent[this.#position];
+      if (next === undefined) continue;
+      bytes += next.byteLength;
+      if (batch.length > 0 && bytes > limit.bytes) break;
+      batch.push(next);
+      this.#position += 1;
+    }
+    this.given += batch.length;
+    if (this.options.limit !== undefined && this.given >= this.options.limit) this.#exhausted = true;
+    if (this.#exhausted) this.close();
+    return batch;
+  }
+
+  /** Frees the source. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#exhausted = true;
+    this.#unsent = [];
+    this.options.source.close();
+  }
+
+  async #pull(context: OperationContext): Promise<boolean> {
+    context.checkInterrupt();
+    const batch = this.#closed ? undefined : await this.options.source.next(context);
+    if (batch === undefined) {
+      this.#exhausted = true;
+      return false;
+    }
+    this.#unsent = batch;
+    this.#position = 0;
+    return true;
+  }
+}

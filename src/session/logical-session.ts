@@ -1,0 +1,88 @@
+// A client's logical session: it outlives connections and carries at most one transaction number, either of a multi-statement transaction
+// or of retryable writes (server.md, "Transactions"). Operations with a number take turns: two of them never run at a time.
+// The number never goes back; what was done under it is in `record`, which is loaded from storage when the session is met again.
+
+import type { Document } from '../bson/index.ts';
+import type { OpenTransaction, TransactionState } from './open-transaction.ts';
+import type { OperationContext } from './operation-context.ts';
+import { RetryRecord } from './retry-record.ts';
+
+/** How the session's present transaction number is used. */
+export type TransactionUse = TransactionState | 'none' | 'retryable-write';
+
+/** One logical session. */
+export class LogicalSession {
+  /** The text under which the registry keeps it. */
+  readonly key: string;
+  /** `{ id, uid }`, as it is stored. */
+  readonly id: Document;
+  readonly user: string;
+  lastUsedMs: number;
+  /** Highest number seen; -1 before the first. */
+  txnNumber = -1n;
+  use: TransactionUse = 'none';
+  transaction: OpenTransaction | undefined;
+  /** What was done under `txnNumber`; of an older number when the present one has done nothing yet. */
+  record: RetryRecord | undefined;
+  /** Whether `record` has been looked up in storage. */
+  recordLoaded = false;
+  /** Operations running under this session. */
+  readonly operations: Set<OperationContext> = new Set();
+  #turn: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(key: string, id: Document, options: { user: string; nowMs: number }) {
+    this.key = key;
+    this.id = id;
+    this.user = options.user;
+    this.lastUsedMs = options.nowMs;
+  }
+
+  /** Whether an operation runs or waits under this session. */
+  get busy(): boolean {
+    return this.operations.size > 0 || this.#waiting > 0;
+  }
+
+  /** Waits for this caller's turn among the operations with a transaction number; the function given back ends the turn. */
+  async takeTurn(): Promise<() => void> {
+    const before = this.#turn;
+    let release = (): void => undefined;
+    this.#turn = new Promise((resolve) => {
+      release = resolve;
+    });
+    this.#waiting += 1;
+    await before;
+    this.#waiting -= 1;
+    return release;
+  }
+
+  /** Goes on to a higher number; what was open under the old one is aborted. */
+  advanceTo(txnNumber: bigint, use: TransactionUse): void {
+    this.abortOpen();
+    this.txnNumber = txnNumber;
+    this.use = use;
+  }
+
+  /** Aborts the open transaction, if there is one. Only in the caller's turn, or when the session is not busy. */
+  abortOpen(): void {
+    const transaction = this.transaction;
+    this.transaction = undefined;
+    if (transaction === undefined) return;
+    transaction.abort();
+    this.use = 'aborted';
+  }
+
+  /** The results under the present number; empty when nothing was done. */
+  currentRecord(): RetryRecord {
+    return this.record?.txnNumber === this.txnNumber ? this.record : new RetryRecord(this.txnNumber);
+  }
+
+  /** What storage knows of this session, told once; a number used there counts as seen. */
+  restore(record: RetryRecord | undefined): void {
+    this.recordLoaded = true;
+    this.record = record;
+    if (record === undefined || record.txnNumber <= this.txnNumber) return;
+    this.txnNumber = record.txnNumber;
+    this.use = record.outcome ?? 'retryable-write';
+  }
+}

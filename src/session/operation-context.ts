@@ -1,0 +1,87 @@
+// One operation: what it runs for, until when, and whether it has been told to stop. Everything that takes time asks `checkInterrupt` at
+// every batch (server.md, "Fair"), so maxTimeMS, killOp, a client that has gone and a closing server end work within one batch.
+
+import type { Clock } from '../env/index.ts';
+import { CommandError } from '../base/errors.ts';
+import type { ConnectionContext } from './request.ts';
+import type { LogicalSession } from './logical-session.ts';
+import type { OpenTransaction } from './open-transaction.ts';
+
+/** Why an operation was told to stop. */
+export type InterruptReason = 'killed' | 'client-gone' | 'shutdown' | 'cursor-killed' | 'session-killed';
+
+const INTERRUPTS: Readonly<Record<InterruptReason, readonly [number, string, string]>> = {
+  killed: [11601, 'Interrupted', 'operation was interrupted'],
+  'client-gone': [279, 'ClientDisconnect', 'operation was interrupted because a client disconnected'],
+  shutdown: [11600, 'InterruptedAtShutdown', 'interrupted at shutdown'],
+  'cursor-killed': [237, 'CursorKilled', 'cursor killed'],
+  'session-killed': [11601, 'Interrupted', 'operation was interrupted because its session was killed'],
+};
+
+/** What is known of an operation when it starts. */
+export interface OperationOptions {
+  readonly id: number;
+  readonly clock: Clock;
+  readonly connection: ConnectionContext;
+  readonly maxTimeMs?: number | undefined;
+  readonly session?: LogicalSession | undefined;
+  readonly transaction?: OpenTransaction | undefined;
+  /** Whether it ends when its client has gone: true for reads; a write is done also for a client that does not wait for the answer. */
+  readonly endsWithClient: boolean;
+}
+
+/** One running operation. */
+export class OperationContext {
+  readonly id: number;
+  readonly clock: Clock;
+  readonly connection: ConnectionContext;
+  readonly startedMs: number;
+  readonly session: LogicalSession | undefined;
+  /** The multi-statement transaction it belongs to. */
+  readonly transaction: OpenTransaction | undefined;
+  /** For currentOp: set once the command is known. */
+  command = '';
+  namespace = '';
+  readonly #endsWithClient: boolean;
+  #deadline: number;
+  #interrupt: InterruptReason | undefined;
+
+  constructor(options: OperationOptions) {
+    this.id = options.id;
+    this.clock = options.clock;
+    this.connection = options.connection;
+    this.session = options.session;
+    this.transaction = options.transaction;
+    this.#endsWithClient = options.endsWithClient;
+    this.startedMs = options.clock.monotonicMs();
+    const limit = options.maxTimeMs ?? 0;
+    this.#deadline = limit > 0 ? this.startedMs + limit : Number.POSITIVE_INFINITY;
+  }
+
+  /** On the clock's monotonic scale; infinite when there is none. */
+  get deadline(): number {
+    return this.#deadline;
+  }
+
+  /** Ends at the earlier of the present deadline and `ms` from the start. */
+  limitTo(ms: number): void {
+    this.#deadline = Math.min(this.#deadline, this.startedMs + ms);
+  }
+
+  /** Tells the operation to stop at its next check. The first reason stands. */
+  interrupt(reason: InterruptReason): void {
+    this.#interrupt ??= reason;
+  }
+
+  /** Throws the CommandError for which the operation must stop, if there is one. */
+  checkInterrupt(): void {
+    if (this.#endsWithClient && this.connection.signal.aborted) this.#interrupt ??= 'client-gone';
+    if (this.#interrupt !== undefined) {
+      const [code, name, text] = INTERRUPTS[this.#interrupt];
+      throw new CommandError(code, name, text);
+    }
+    if (this.clock.monotonicMs() >= this.#deadline) {
+      throw new CommandError(50, 'MaxTimeMSExpired', 'operation exceeded time limit');
+    }
+  }
+}
