@@ -2,7 +2,7 @@
 // done again (server.md, "Retryable writes"). The same record is written by the engine transaction that does the write; this file only
 // knows its shape. Statements with equal plain results share one range: an insert of a hundred thousand documents is one row.
 
-import { Document, BsonArray, DateTime, type Value } from '../bson/index.ts';
+import { Document, BsonArray, type DateTime, type Value } from '../bson/index.ts';
 import { AssertionError } from '../base/errors.ts';
 
 /** The result of one statement. `reply` is the whole answer of a findAndModify. */

@@ -12,7 +12,11 @@ export const HEADER_BYTES = 16;
 export const operation = { reply: 1, query: 2004, compressed: 2012, message: 2013 } as const;
 
 /** Flag bits of OP_MSG. Bits 0 to 15 are required: one that is not known must be refused. */
-export const messageFlag = { checksumPresent: 1, moreToCome: 2, exhaustAllowed: 1 << 16 } as const;
+export const messageFlag: Readonly<Record<'checksumPresent' | 'moreToCome' | 'exhaustAllowed', number>> = {
+  checksumPresent: 1,
+  moreToCome: 2,
+  exhaustAllowed: 65536,
+};
 
 /** The error after which nothing more can be understood from this peer: its connection is closed. */
 export function protocolError(message: string): CommandError {
