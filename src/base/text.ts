@@ -11,7 +11,8 @@ declare global {
   }
 }
 
-const { utf8Slice, utf8Write } = Buffer.prototype;
+// eslint-disable-next-line @typescript-eslint/unbound-method -- bound to a plain Uint8Array at each call
+const { utf8Slice, utf8Write } = Buffer.prototype as Buffer;
 const shortBytes = 12;
 
 /** The string that bytes[start, end) hold; malformed sequences become U+FFFD. */
