@@ -40,6 +40,8 @@ export {
   Timestamp,
 } from './scalar.ts';
 export type { BsonUndefined, MaxKey, MinKey } from './scalar.ts';
+export { getField, parsePath, visitPath } from './path.ts';
+export type { Path, PathPart, PathVisitor } from './path.ts';
 export { parsedDepthMax, storedDepthMax, validateDocument } from './validate.ts';
 export type { ValidationLimits } from './validate.ts';
 export { BsonWriter, item } from './writer.ts';
