@@ -4,4 +4,6 @@ export type { Clock, Env, Host, JobFunction, Random, Step, StepResult, Tasks } f
 export type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
 export type { Codec, CodecName, Codecs } from './codec.ts';
 export type { Network, NetworkAddress, NetworkListener, NetworkPeer } from './network.ts';
+export { openHostEnv, openMemoryEnv } from './host-env.ts';
+export { MemoryFiles } from './memory-files.ts';
 export { openHostNetwork } from './network.ts';

@@ -1,0 +1,208 @@
+// The real file system, on Node's callback API: one promise an operation and no object a call. Short reads and writes are continued until
+// all is done, so a caller never sees one. What the operating system refuses becomes an EngineError with file and offset. A descriptor is
+// closed only when its last operation is over: a number that the kernel gave to another file meanwhile must never be written to.
+
+import * as fs from 'node:fs';
+import * as fsp from 'node:fs/promises';
+import { posix } from 'node:path';
+import { promisify } from 'node:util';
+import { takeDirectoryLock } from './directory-lock.ts';
+import { closedError, hostError } from './file-errors.ts';
+import type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
+import { readWholeFile, replaceWholeFile } from './whole-file.ts';
+
+const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
+
+const openFlags: Readonly<Record<OpenMode, number>> = {
+  read: O_RDONLY,
+  write: O_RDWR | O_CREAT,
+  create: O_RDWR | O_CREAT | O_EXCL,
+};
+
+/** Data files are nobody else's to read. */
+const fileMode = 0o600;
+const directoryMode = 0o700;
+
+/** Most buffers that one gathered write takes (IOV_MAX). */
+const gatherMax = 1024;
+
+const openDescriptor = promisify(fs.open);
+const closeDescriptor = promisify(fs.close);
+
+class HostFile implements File {
+  readonly path: string;
+  readonly #descriptor: number;
+  #outstanding = 0;
+  #closing = false;
+  #drained: (() => void) | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(path: string, descriptor: number) {
+    this.path = path;
+    this.#descriptor = descriptor;
+  }
+
+  async read(target: Uint8Array, offset: number): Promise<number> {
+    let done = 0;
+    while (done < target.length) {
+      const length = await this.#run<number>(
+        (callback) => { fs.read(this.#descriptor, target, done, target.length - done, offset + done, callback); },
+        offset + done,
+      );
+      if (length === 0) break;
+      done += length;
+    }
+    return done;
+  }
+
+  async write(source: Uint8Array, offset: number): Promise<void> {
+    let done = 0;
+    while (done < source.length) {
+      done += await this.#run<number>(
+        (callback) => { fs.write(this.#descriptor, source, done, source.length - done, offset + done, callback); },
+        offset + done,
+      );
+    }
+  }
+
+  async writev(sources: readonly Uint8Array[], offset: number): Promise<void> {
+    let pending = sources.filter((source) => source.length > 0);
+    let at = offset;
+    while (pending.length > 0) {
+      const some = pending.slice(0, gatherMax);
+      const written = await this.#run<number>((callback) => { fs.writev(this.#descriptor, some, at, callback); }, at);
+      pending = dropBytes(pending, written);
+      at += written;
+    }
+  }
+
+  async sync(): Promise<void> {
+    await this.#run((callback) => { fs.fdatasync(this.#descriptor, callback); });
+  }
+
+  async size(): Promise<number> {
+    const stats = await this.#run<fs.Stats>((callback) => { fs.fstat(this.#descriptor, callback); });
+    return stats.size;
+  }
+
+  async truncate(size: number): Promise<void> {
+    await this.#run((callback) => { fs.ftruncate(this.#descriptor, size, callback); }, size);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#closed ??= this.#drain().then(async () => {
+      await guard(closeDescriptor(this.#descriptor), this.path);
+    });
+    await this.#closed;
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#outstanding === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve;
+    });
+  }
+
+  /** One system call: counted, so that close waits for it, and its error translated. */
+  #run<T = void>(call: (callback: (error: NodeJS.ErrnoException | null, result?: T) => void) => void, offset?: number): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closing) {
+        reject(closedError(this.path));
+        return;
+      }
+      this.#outstanding++;
+      call((error, result) => {
+        this.#outstanding--;
+        if (this.#outstanding === 0) this.#drained?.();
+        if (error) reject(hostError(error, this.path, offset));
+        else resolve(result as T);
+      });
+    });
+  }
+}
+
+/** What is left of the sources when their first `length` bytes are written. */
+function dropBytes(sources: readonly Uint8Array[], length: number): Uint8Array[] {
+  let index = 0;
+  let rest = length;
+  while (index < sources.length && rest >= (sources[index] as Uint8Array).length) rest -= (sources[index++] as Uint8Array).length;
+  const left = sources.slice(index);
+  const first = left[0];
+  if (first !== undefined && rest > 0) left[0] = first.subarray(rest);
+  return left;
+}
+
+async function guard<T>(operation: Promise<T>, path: string): Promise<T> {
+  try {
+    return await operation;
+  } catch (cause) {
+    throw hostError(cause, path);
+  }
+}
+
+/** The files of this machine. */
+export class HostFiles implements FileSystem {
+  async open(path: string, mode: OpenMode, options: OpenOptions = {}): Promise<File> {
+    const flags = openFlags[mode] | (options.durableWrites === true ? O_DSYNC : 0);
+    return new HostFile(path, await guard(openDescriptor(path, flags, fileMode), path));
+  }
+
+  async makeDirectory(path: string): Promise<void> {
+    await guard(fsp.mkdir(path, { recursive: true, mode: directoryMode }), path);
+  }
+
+  async list(path: string): Promise<string[]> {
+    return (await guard(fsp.readdir(path), path)).sort();
+  }
+
+  async remove(path: string): Promise<void> {
+    await guard(removeEntry(path), path);
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    await guard(fsp.rename(from, to), from);
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return fsp.access(path).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async syncDirectory(path: string): Promise<void> {
+    await guard(syncEntries(path), path);
+  }
+
+  async readAll(path: string): Promise<Uint8Array> {
+    return readWholeFile(this, path);
+  }
+
+  async writeWhole(path: string, content: Uint8Array): Promise<void> {
+    return replaceWholeFile(this, path, content);
+  }
+
+  async freeBytes(path: string): Promise<number> {
+    const { bavail, bsize } = await guard(fsp.statfs(path), path);
+    return bavail * bsize;
+  }
+
+  async lockDirectory(path: string): Promise<DirectoryLock> {
+    return guard(takeDirectoryLock(path), posix.join(path, 'LOCK'));
+  }
+}
+
+async function removeEntry(path: string): Promise<void> {
+  const stats = await fsp.lstat(path);
+  await (stats.isDirectory() ? fsp.rmdir(path) : fsp.unlink(path));
+}
+
+async function syncEntries(path: string): Promise<void> {
+  const directory = await fsp.open(path, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
