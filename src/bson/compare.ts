@@ -5,13 +5,15 @@
 import { compareBytes, compareRange } from '../base/bytes.ts';
 import { encodeUtf8 } from '../base/text.ts';
 import { Decimal128 } from './decimal128.ts';
-import { BsonArray, CodeWithScope, decodeValue, Document, typeOf } from './document.ts';
-import type { NumberValue, Value } from './document.ts';
+import { decodeValue, typeOf } from './document.ts';
+import type { BsonArray, CodeWithScope, Document, Value } from './document.ts';
 import { compareNumbers } from './number-order.ts';
-import { ObjectId } from './object-id.ts';
+import type { ObjectId } from './object-id.ts';
 import { bsonType, cstringEnd, readInt32, valueEnd } from './raw.ts';
 import type { BsonType, RawView } from './raw.ts';
-import { Binary, BsonSymbol, Code, DateTime, DbPointer, Double, Regex, Timestamp } from './scalar.ts';
+import { Double } from './scalar.ts';
+import type { Binary, BsonSymbol, Code, DateTime, DbPointer, Regex, Timestamp } from './scalar.ts';
+import type { NumberValue } from './scalar-codec.ts';
 
 /** The classes of types in their order. */
 export const typeClass = {
@@ -137,7 +139,6 @@ export function compareRaw(a: RawView, b: RawView, named: boolean): number {
   }
 }
 
-// eslint-disable-next-line max-params -- two places in raw bytes are three numbers each; objects for them would cost more than the comparison
 function compareRawValues(a: RawView, aNameEnd: number, aType: number, b: RawView, bNameEnd: number, bType: number): number {
   const aAt = aNameEnd + 1;
   const bAt = bNameEnd + 1;

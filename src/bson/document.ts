@@ -2,64 +2,15 @@
 // view on raw bytes, decoded element by element when asked, or values that are encoded when their bytes are first needed. Field
 // order and repeated names are kept; names never become keys of JavaScript objects. Raw bytes are trusted: see validate.ts.
 
-import { decodeUtf8 } from '../base/text.ts';
 import { AssertionError } from '../base/errors.ts';
 import { ByteSink } from './byte-sink.ts';
-import { Decimal128 } from './decimal128.ts';
-import { ObjectId } from './object-id.ts';
-import {
-  bsonType,
-  cstringEnd,
-  decodeName,
-  elementValue,
-  findElement,
-  readDouble,
-  readInt32,
-  readInt64,
-  readInt64Approximate,
-  readUint32,
-  valueEnd,
-  writeInt32,
-} from './raw.ts';
+import { bsonType, cstringEnd, decodeName, elementValue, findElement, readInt32, valueEnd, writeInt32 } from './raw.ts';
 import type { BsonType, RawView } from './raw.ts';
-import {
-  Binary,
-  BsonSymbol,
-  bsonUndefined,
-  Code,
-  DateTime,
-  DbPointer,
-  Double,
-  maxKey,
-  minKey,
-  Regex,
-  Timestamp,
-} from './scalar.ts';
-import type { BsonUndefined, MaxKey, MinKey } from './scalar.ts';
-
-/** A number of any of the four types. A plain number is an int32. */
-export type NumberValue = number | Double | bigint | Decimal128;
+import { decodeString, scalarDecoders, scalarWriters } from './scalar-codec.ts';
+import type { ScalarValue } from './scalar-codec.ts';
 
 /** A BSON value, its type exact. JavaScript's undefined is no value: it stands for a missing field. */
-export type Value =
-  | NumberValue
-  | string
-  | boolean
-  | null
-  | Document
-  | BsonArray
-  | ObjectId
-  | DateTime
-  | Binary
-  | Regex
-  | Timestamp
-  | Code
-  | CodeWithScope
-  | BsonSymbol
-  | DbPointer
-  | BsonUndefined
-  | MinKey
-  | MaxKey;
+export type Value = ScalarValue | Document | BsonArray | CodeWithScope;
 
 /** JavaScript code with the document of its variables (deprecated). Never run. */
 export class CodeWithScope {
@@ -304,60 +255,18 @@ export function typeOf(value: Value): BsonType {
   }
 }
 
-type Decoder = (bytes: Uint8Array, offset: number) => Value;
-
-function decodeString(bytes: Uint8Array, offset: number): string {
-  return decodeUtf8(bytes, offset + 4, offset + 3 + readInt32(bytes, offset));
-}
-
-function decodeDate(bytes: Uint8Array, offset: number): DateTime {
-  const ms = readInt64Approximate(bytes, offset);
-  return new DateTime(Number.isSafeInteger(ms) ? ms : readInt64(bytes, offset));
-}
-
-function decodeBinary(bytes: Uint8Array, offset: number): Binary {
-  const subtype = bytes[offset + 4] as number;
-  const end = offset + 5 + readInt32(bytes, offset);
-  return new Binary(bytes.slice(offset + (subtype === 2 ? 9 : 5), end), subtype);
-}
-
-function decodeRegex(bytes: Uint8Array, offset: number): Regex {
-  const patternEnd = cstringEnd(bytes, offset);
-  const flagsEnd = cstringEnd(bytes, patternEnd + 1);
-  return new Regex(decodeUtf8(bytes, offset, patternEnd), decodeUtf8(bytes, patternEnd + 1, flagsEnd));
-}
-
-function decodeDbPointer(bytes: Uint8Array, offset: number): DbPointer {
-  const idAt = offset + 4 + readInt32(bytes, offset);
-  return new DbPointer(decodeString(bytes, offset), bytes.slice(idAt, idAt + 12));
-}
-
 function decodeCodeWithScope(bytes: Uint8Array, offset: number): CodeWithScope {
   const scopeAt = offset + 8 + readInt32(bytes, offset + 4);
   return new CodeWithScope(decodeString(bytes, offset + 4), Document.fromBytes(bytes, scopeAt));
 }
 
+type Decoder = (bytes: Uint8Array, offset: number) => Value;
+
 const decoders: ReadonlyMap<number, Decoder> = new Map<number, Decoder>([
-  [bsonType.double, (bytes, offset) => new Double(readDouble(bytes, offset))],
-  [bsonType.string, decodeString],
+  ...scalarDecoders,
   [bsonType.object, (bytes, offset) => Document.fromBytes(bytes, offset)],
   [bsonType.array, (bytes, offset) => BsonArray.fromBytes(bytes, offset)],
-  [bsonType.binData, decodeBinary],
-  [bsonType.undefined, () => bsonUndefined],
-  [bsonType.objectId, (bytes, offset) => new ObjectId(bytes.slice(offset, offset + 12))],
-  [bsonType.bool, (bytes, offset) => bytes[offset] === 1],
-  [bsonType.date, decodeDate],
-  [bsonType.null, () => null],
-  [bsonType.regex, decodeRegex],
-  [bsonType.dbPointer, decodeDbPointer],
-  [bsonType.javascript, (bytes, offset) => new Code(decodeString(bytes, offset))],
-  [bsonType.symbol, (bytes, offset) => new BsonSymbol(decodeString(bytes, offset))],
   [bsonType.javascriptWithScope, decodeCodeWithScope],
-  [bsonType.timestamp, (bytes, offset) => new Timestamp(readUint32(bytes, offset + 4), readUint32(bytes, offset))],
-  [bsonType.long, readInt64],
-  [bsonType.decimal, (bytes, offset) => new Decimal128(bytes.slice(offset, offset + 16))],
-  [0xff, () => minKey],
-  [bsonType.maxKey, () => maxKey],
 ]);
 const decoderOf: readonly (Decoder | undefined)[] = Array.from({ length: 256 }, (_, type) => decoders.get(type));
 
@@ -467,42 +376,12 @@ type ObjectValue = Extract<Value, { readonly bsonType: BsonType }>;
 type WriterOf<T extends ObjectValue> = (sink: ByteSink, value: T) => void;
 
 const writers: { readonly [Code in ObjectValue['bsonType']]: WriterOf<Extract<ObjectValue, { readonly bsonType: Code }>> } = {
-  [bsonType.double]: (sink, value) => {
-    sink.double(value.value);
-  },
+  ...scalarWriters,
   [bsonType.object]: (sink, value) => {
     value.writeTo(sink);
   },
   [bsonType.array]: (sink, value) => {
     value.writeTo(sink);
-  },
-  [bsonType.binData]: (sink, value) => {
-    const length = value.bytes.length;
-    sink.int32(value.subtype === 2 ? length + 4 : length);
-    sink.byte(value.subtype);
-    if (value.subtype === 2) sink.int32(length);
-    sink.range(value.bytes, 0, length);
-  },
-  [bsonType.undefined]: nothing,
-  [bsonType.objectId]: (sink, value) => {
-    sink.range(value.bytes, 0, 12);
-  },
-  [bsonType.date]: (sink, value) => {
-    sink.int64(value.msBig);
-  },
-  [bsonType.regex]: (sink, value) => {
-    sink.cstring(value.pattern);
-    sink.cstring(value.flags);
-  },
-  [bsonType.dbPointer]: (sink, value) => {
-    sink.string(value.namespace);
-    sink.range(value.id, 0, 12);
-  },
-  [bsonType.javascript]: (sink, value) => {
-    sink.string(value.code);
-  },
-  [bsonType.symbol]: (sink, value) => {
-    sink.string(value.text);
   },
   [bsonType.javascriptWithScope]: (sink, value) => {
     const at = sink.length;
@@ -511,20 +390,7 @@ const writers: { readonly [Code in ObjectValue['bsonType']]: WriterOf<Extract<Ob
     value.scope.writeTo(sink);
     writeInt32(sink.bytes, at, sink.length - at);
   },
-  [bsonType.timestamp]: (sink, value) => {
-    sink.int32(value.increment | 0);
-    sink.int32(value.seconds | 0);
-  },
-  [bsonType.decimal]: (sink, value) => {
-    sink.range(value.bytes, 0, 16);
-  },
-  [bsonType.minKey]: nothing,
-  [bsonType.maxKey]: nothing,
 };
-
-function nothing(): void {
-  // The type byte says it all.
-}
 
 function writeObject(sink: ByteSink, value: ObjectValue): void {
   (writers[value.bsonType] as WriterOf<ObjectValue>)(sink, value);

@@ -3,7 +3,8 @@
 
 export { Decimal128 } from './decimal128.ts';
 export { BsonArray, CodeWithScope, decodeElement, decodeValue, Document, typeOf } from './document.ts';
-export type { NumberValue, Value } from './document.ts';
+export type { Value } from './document.ts';
+export type { NumberValue, ScalarValue } from './scalar-codec.ts';
 export { classOf, classOfTypeByte, compareRaw, compareStrings, compareValues, equalValues, isNumber, typeClass } from './compare.ts';
 export type { TypeClass } from './compare.ts';
 export { compareNumbers } from './number-order.ts';

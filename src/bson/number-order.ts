@@ -2,9 +2,9 @@
 // itself whatever its type, and -0 equals 0, as the page "Comparison/Sort Order" of the MongoDB manual says.
 
 import { Decimal128, digitCount, powerOfTen } from './decimal128.ts';
-import type { NumberValue } from './document.ts';
-import { Double } from './scalar.ts';
 import { readDoubleParts } from './double-parts.ts';
+import { Double } from './scalar.ts';
+import type { NumberValue } from './scalar-codec.ts';
 
 /** Negative, zero or positive as `a` is less than, equal to or greater than `b`. */
 export function compareNumbers(a: NumberValue, b: NumberValue): number {
@@ -21,8 +21,7 @@ function comparePrimitives(a: number | bigint, b: number | bigint): number {
   // JavaScript compares a bigint with a number by exact value.
   if (a < b) return -1;
   if (a > b) return 1;
-  if (a == b) return 0;
-  return Number(b !== b) - Number(a !== a);
+  return Number(Number.isNaN(b)) - Number(Number.isNaN(a));
 }
 
 /** Order of two decimals by value; cohort members are equal. */
@@ -52,8 +51,8 @@ function compareMagnitudes(a: Decimal128, b: Decimal128): number {
 
 /** Order of a decimal and a number of another type. */
 function compareDecimalTo(a: Decimal128, b: number | bigint): number {
-  if (a.kind === 'nan') return b === b ? -1 : 0;
-  if (b !== b) return 1;
+  if (a.kind === 'nan') return Number.isNaN(b) ? 0 : -1;
+  if (Number.isNaN(b)) return 1;
   if (typeof b === 'bigint') return compareDecimals(a, Decimal128.fromBigInt(b));
   const nearest = decimalToDouble(a);
   if (nearest !== b) return nearest < b ? -1 : 1;

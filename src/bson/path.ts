@@ -85,7 +85,6 @@ class PathWalk {
     }
   }
 
-  // eslint-disable-next-line max-params -- a place in raw bytes is three numbers, and this is called for each array element
   #indexed(bytes: Uint8Array, value: number, type: number, depth: number, offset: number): boolean {
     if (depth === this.#parts.length - 1) return this.#visit(decodeValue(bytes, type, value), offset, true);
     if (type === bsonType.object) return this.document(bytes, value, depth + 1, offset);

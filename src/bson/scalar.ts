@@ -2,8 +2,6 @@
 // that what was read is written back bit for bit. `bsonType` is the code of `$type` and tells the classes apart in a union.
 // Byte arrays given to a constructor are kept, not copied; nobody writes to them afterwards.
 
-import { encodeUtf8 } from '../base/text.ts';
-
 /** A 64-bit IEEE number. Plain JavaScript numbers are int32. */
 export class Double {
   readonly value: number;
@@ -129,11 +127,6 @@ export class DbPointer {
   constructor(namespace: string, id: Uint8Array) {
     this.namespace = namespace;
     this.id = id;
-  }
-
-  /** Length of the namespace in UTF-8: it comes first in the order of pointers. */
-  get namespaceBytes(): Uint8Array {
-    return encodeUtf8(this.namespace);
   }
 
   get bsonType(): 12 {
