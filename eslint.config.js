@@ -5,6 +5,7 @@
 import { builtinModules } from 'node:module';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { noUnsafeAssertion } from './scripts/lint/no-unsafe-assertion.mjs';
 
 const sources = ['src/**/*.ts'];
 /** Layers that run to completion: no other operation can come between two of their lines (docs/decisions/0001-synchronous-core.md). */
@@ -119,8 +120,9 @@ const typed = {
   '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
   '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: 'only-allowed-literals' }],
   '@typescript-eslint/strict-boolean-expressions': 'off',
-  // Off: noUncheckedIndexedAccess makes hot loops write `bytes[i] as number`, and branded numbers are made by `as`; the rule forbids both.
+  // Off: it forbids `bytes[i] as number`, which noUncheckedIndexedAccess makes hot loops write, and branded numbers. Ours below allows those.
   '@typescript-eslint/no-unsafe-type-assertion': 'off',
+  'frond/no-unsafe-assertion': 'error',
   // Off: Tasks.submit<I, R> crosses a thread, its types are agreed by the kind of the task.
   '@typescript-eslint/no-unnecessary-type-parameters': 'off',
 };
@@ -131,6 +133,7 @@ export default defineConfig(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
+    plugins: { frond: { rules: { 'no-unsafe-assertion': noUnsafeAssertion } } },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       ...limits,
@@ -190,6 +193,7 @@ export default defineConfig(
       ],
       // A test may say what it knows to be there; a wrong `!` fails the test.
       '@typescript-eslint/no-non-null-assertion': 'off',
+      'frond/no-unsafe-assertion': 'off',
       // A fake of an asynchronous face has nothing to wait for.
       '@typescript-eslint/require-await': 'off',
     },

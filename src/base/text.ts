@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-// eslint-disable-next-line @typescript-eslint/unbound-method -- bound to a plain Uint8Array at each call
+// eslint-disable-next-line @typescript-eslint/unbound-method, frond/no-unsafe-assertion -- Node types no prototype; called on Uint8Arrays
 const { utf8Slice, utf8Write } = Buffer.prototype as Buffer;
 const shortBytes = 12;
 
