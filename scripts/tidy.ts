@@ -46,6 +46,11 @@ const rules: readonly Rule[] = [
     faults: openingFaults,
   },
   {
+    about: 'an exported function or class states its contract: order, ownership, units, errors',
+    paths: /^src\/.*\.ts$/,
+    faults: undocumentedExports,
+  },
+  {
     about: 'a TODO names its issue',
     paths: code,
     faults: ({ text }) => linesWith(text, /(\/\/|\*)\s*\bTODO\b(?!\(#\d+\))/, 'a TODO without its issue: TODO(#n)'),
@@ -78,6 +83,20 @@ function openingFaults({ text }: TextFile): string[] {
   while (lines[end]?.startsWith('//') === true) end++;
   if (end === first) return ['does not open with a comment'];
   return end - first > openingLinesMax ? [`opens with ${end - first} lines of comment, at most ${openingLinesMax}`] : [];
+}
+
+function undocumentedExports({ path, text }: TextFile): string[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  const seen = new Set<string>();
+  return source.statements.flatMap((statement) => {
+    if (!ts.isFunctionDeclaration(statement) && !ts.isClassDeclaration(statement)) return [];
+    const name = statement.name?.getText() ?? '';
+    const isExported = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+    // Of an overloaded function the first signature carries the comment.
+    if (!isExported || seen.has(name)) return [];
+    seen.add(name);
+    return ts.getJSDocCommentsAndTags(statement).length > 0 ? [] : [`${name} has no doc comment`];
+  });
 }
 
 function deadLinks({ path, text }: TextFile): string[] {
