@@ -5,4 +5,27 @@ export { compileExpression, createCompiler } from './expression/compile.ts';
 export type { Compiler } from './expression/compiler.ts';
 export { Dependencies, Variable } from './expression/expression.ts';
 export type { Expression, ExpressionForm, ExpressionOptions } from './expression/expression.ts';
+export { describeField, describeValue } from './describe.ts';
+export { compileFilter, filterOf } from './filter/filter.ts';
+export type { Filter, QueryOptions } from './filter/filter.ts';
+export { andOf, matchAll, notOf, orOf } from './filter/node.ts';
+export type {
+  AlwaysNode,
+  AndNode,
+  CompareNode,
+  CompareOperator,
+  ElemMatchObjectNode,
+  ElemMatchValueNode,
+  ExistsNode,
+  ExprNode,
+  FilterNode,
+  InNode,
+  NotNode,
+  OrNode,
+  PathNode,
+  RegexNode,
+  TypeNode,
+} from './filter/node.ts';
+export type { Pattern } from './regex.ts';
+export { isTruthy } from './truth.ts';
 export { refuse } from './refuse.ts';

@@ -1,0 +1,44 @@
+// A compiled filter: whether a document matches, and at which array element.
+
+import type { Document } from '../../bson/index.ts';
+import type { ExpressionOptions } from '../expression/expression.ts';
+import { compileNode } from './compile.ts';
+import type { FilterNode } from './node.ts';
+import { parseFilter } from './parse.ts';
+
+/** What compiling a filter, projection or update needs from outside. */
+export type QueryOptions = ExpressionOptions;
+
+/** A filter compiled once for a command. Pure: it may be asked about any number of documents. */
+export interface Filter {
+  /** Whether the document matches. */
+  matches(doc: Document): boolean;
+  /** Whether the document that begins at `start` in raw bytes matches. */
+  matchesRaw(bytes: Uint8Array, start: number): boolean;
+  /**
+   * The place of the match, for the positional operator `$`: the index in the outermost array that was looked into by the last condition
+   * that looked into one; -1 if none did. Undefined if the document does not match.
+   */
+  place(doc: Document): number | undefined;
+  /** The parsed tree, for the planner. */
+  readonly shape: FilterNode;
+}
+
+/** Compiles a filter. Throws CommandError for what MongoDB refuses. */
+export function compileFilter(filter: Document, options: QueryOptions): Filter {
+  return filterOf(parseFilter(filter, options));
+}
+
+/** Compiles a tree, for a planner that has taken conditions out. */
+export function filterOf(shape: FilterNode): Filter {
+  const test = compileNode(shape);
+  return {
+    shape,
+    matches: (doc) => test(doc.bytes, doc.start, undefined),
+    matchesRaw: (bytes, start) => test(bytes, start, undefined),
+    place: (doc) => {
+      const place = { position: -1 };
+      return test(doc.bytes, doc.start, place) ? place.position : undefined;
+    },
+  };
+}

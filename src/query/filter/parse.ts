@@ -1,0 +1,265 @@
+// From a filter document to its tree. Two tables: operators that stand by themselves at the top of a document, and operators that stand
+// below a field's path. What is in neither is refused by name with MongoDB's texts.
+// Follows the manual's page "Query and Projection Operators".
+
+import { BsonArray, bsonUndefined, Document, parsePath, Regex } from '../../bson/index.ts';
+import type { Path, Value } from '../../bson/index.ts';
+import { compileExpression } from '../expression/compile.ts';
+import type { ExpressionOptions } from '../expression/expression.ts';
+import { refuse } from '../refuse.ts';
+import type { Pattern } from '../regex.ts';
+import { isTruthy } from '../truth.ts';
+import { andOf, matchAll, notOf, orOf } from './node.ts';
+import type { CompareOperator, FilterNode } from './node.ts';
+import { parseBits, parseMod, parseRegex, parseSize, parseTypeSet, regexNode } from './operand.ts';
+import { selfPath } from './path.ts';
+
+const DEPTH_MAX = 100;
+
+/** Where a filter's document stands, and what compiling it needs. */
+interface Scope {
+  readonly options: ExpressionOptions;
+  /** False below `$elemMatch`, where `$expr` and `$where` may not stand. */
+  readonly top: boolean;
+  readonly depth: number;
+}
+
+/** Parses a filter. Throws CommandError as MongoDB does. */
+export function parseFilter(filter: Document, options: ExpressionOptions): FilterNode {
+  return parseDocument(filter, { options, top: true, depth: 0 });
+}
+
+function deeper(scope: Scope): Scope {
+  if (scope.depth >= DEPTH_MAX) throw refuse(2, `exceeded maximum query tree depth of ${String(DEPTH_MAX)}`);
+  return { ...scope, depth: scope.depth + 1 };
+}
+
+function parseDocument(filter: Document, scope: Scope): FilterNode {
+  const nodes: FilterNode[] = [];
+  for (const [name, value] of filter.fields) {
+    if (!name.startsWith('$')) {
+      nodes.push(parseField(parsePath(name), value, scope));
+      continue;
+    }
+    const rule = pathless.get(name);
+    if (rule === undefined) throw refuse(2, unknownTopLevel(name));
+    nodes.push(rule(value, scope, name));
+  }
+  return andOf(nodes);
+}
+
+function unknownTopLevel(name: string): string {
+  const hint =
+    name === '$not'
+      ? 'If you are trying to negate an entire expression, use $nor.'
+      : "If you have a field name that starts with a '$' symbol, consider using $getField or $setField.";
+  return `unknown top level operator: ${name}. ${hint}`;
+}
+
+/** Whether a document holds operators: its first field begins with `$`, and it is no DBRef. */
+function holdsOperators(value: Value): value is Document {
+  if (!(value instanceof Document)) return false;
+  const name = value.first?.[0];
+  return name?.startsWith('$') === true && name !== '$ref' && name !== '$id' && name !== '$db';
+}
+
+function parseField(path: Path, value: Value, scope: Scope): FilterNode {
+  if (holdsOperators(value)) return parseOperators(path, value, scope);
+  if (value instanceof Regex) return regexNode(path, value.pattern, value.flags);
+  return compareNode('eq', path, value);
+}
+
+function parseOperators(path: Path, operators: Document, scope: Scope): FilterNode {
+  const nodes: FilterNode[] = [];
+  for (const [name, operand] of operators.fields) {
+    const rule = byPath.get(name);
+    if (rule === undefined) throw refuse(2, unknownOperator(name));
+    const node = rule({ path, operand, name, siblings: operators, scope });
+    if (node !== undefined) nodes.push(node);
+  }
+  return andOf(nodes);
+}
+
+function unknownOperator(name: string): string {
+  return name === '$where' ? '$where cannot be applied to a field' : `unknown operator: ${name}`;
+}
+
+function compareNode(operator: CompareOperator, path: Path, value: Value): FilterNode {
+  if (value === bsonUndefined) throw refuse(2, 'cannot compare to undefined');
+  return { kind: 'compare', operator, path, value };
+}
+
+// Operators below a path.
+
+interface Operation {
+  readonly path: Path;
+  readonly operand: Value;
+  /** The operator, with `$`. */
+  readonly name: string;
+  /** The whole document of operators: `$regex` and `$options` belong together. */
+  readonly siblings: Document;
+  readonly scope: Scope;
+}
+
+/** Gives a node, or undefined for an operator that only qualifies another. */
+type PathRule = (operation: Operation) => FilterNode | undefined;
+
+function comparison(operator: CompareOperator): PathRule {
+  return ({ path, operand }) => {
+    if (operand instanceof Regex) throw refuse(2, `Can't have RegEx as arg to predicate over field '${path.text}'.`);
+    return compareNode(operator, path, operand);
+  };
+}
+
+function parseNotEqual({ path, operand }: Operation): FilterNode {
+  if (operand instanceof Regex) throw refuse(2, `Can't have regex as arg to $ne.`);
+  return notOf(compareNode('eq', path, operand));
+}
+
+function parseIn({ path, operand, name }: Operation): FilterNode {
+  if (!(operand instanceof BsonArray)) throw refuse(2, `${name} needs an array`);
+  const values: Value[] = [];
+  const patterns: Pattern[] = [];
+  for (const item of operand.items()) {
+    if (holdsOperators(item)) throw refuse(2, `cannot nest $ under ${name}`);
+    if (item === bsonUndefined) throw refuse(2, 'InMatchExpression equality cannot be undefined');
+    const node = item instanceof Regex ? regexNode(path, item.pattern, item.flags) : undefined;
+    if (node?.kind === 'regex') patterns.push(node.pattern);
+    else values.push(item);
+  }
+  if (values.length + patterns.length === 0) return { kind: 'always', value: false };
+  const only = values[0];
+  if (values.length === 1 && patterns.length === 0 && only !== undefined) return compareNode('eq', path, only);
+  return { kind: 'in', path, values, patterns };
+}
+
+function parseNot({ path, operand, scope }: Operation): FilterNode {
+  if (operand instanceof Regex) return notOf(regexNode(path, operand.pattern, operand.flags));
+  if (!(operand instanceof Document)) throw refuse(2, '$not needs a regex or a document');
+  if (operand.isEmpty) throw refuse(2, '$not cannot be empty');
+  return notOf(parseOperators(path, operand, deeper(scope)));
+}
+
+function parseOptions({ siblings }: Operation): undefined {
+  if (!siblings.has('$regex')) throw refuse(2, '$options needs a $regex');
+  return undefined;
+}
+
+function parseElemMatch({ path, operand, scope }: Operation): FilterNode {
+  if (!(operand instanceof Document)) throw refuse(2, '$elemMatch needs an Object');
+  const inner = { ...deeper(scope), top: false };
+  const name = operand.first?.[0];
+  if (holdsOperators(operand) && name !== undefined && !pathless.has(name)) {
+    const node = parseOperators(selfPath, operand, inner);
+    return { kind: 'elemMatchValue', path, children: node.kind === 'and' ? node.children : [node] };
+  }
+  return { kind: 'elemMatchObject', path, child: parseDocument(operand, inner) };
+}
+
+function parseAll(operation: Operation): FilterNode {
+  const { path, operand } = operation;
+  if (!(operand instanceof BsonArray)) throw refuse(2, '$all needs an array');
+  const items = operand.items();
+  if (items.length === 0) return { kind: 'always', value: false };
+  if (isElemMatch(items[0])) {
+    return andOf(
+      items.map((item) => {
+        const inner = isElemMatch(item) ? item.get('$elemMatch') : undefined;
+        if (inner === undefined) throw refuse(2, '$all/$elemMatch has to be consistent');
+        return parseElemMatch({ ...operation, operand: inner });
+      }),
+    );
+  }
+  return andOf(
+    items.map((item) => {
+      if (item instanceof Regex) return regexNode(path, item.pattern, item.flags);
+      if (holdsOperators(item)) throw refuse(2, 'no $ expressions in $all');
+      return compareNode('eq', path, item);
+    }),
+  );
+}
+
+function isElemMatch(item: Value | undefined): item is Document {
+  return item instanceof Document && item.first?.[0] === '$elemMatch';
+}
+
+function parseExists({ path, operand }: Operation): FilterNode {
+  const exists: FilterNode = { kind: 'exists', path };
+  return isTruthy(operand) ? exists : notOf(exists);
+}
+
+const byPath: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
+  ['$eq', ({ path, operand }) => compareNode('eq', path, operand)],
+  ['$ne', parseNotEqual],
+  ['$lt', comparison('lt')],
+  ['$lte', comparison('lte')],
+  ['$gt', comparison('gt')],
+  ['$gte', comparison('gte')],
+  ['$in', parseIn],
+  ['$nin', (operation) => notOf(parseIn(operation))],
+  ['$not', parseNot],
+  ['$exists', parseExists],
+  ['$type', ({ path, operand }) => ({ kind: 'type', path, types: parseTypeSet(operand) })],
+  ['$size', ({ path, operand }) => parseSize(path, operand)],
+  ['$all', parseAll],
+  ['$elemMatch', parseElemMatch],
+  ['$mod', ({ path, operand }) => parseMod(path, operand)],
+  ['$regex', ({ path, operand, siblings }) => parseRegex(path, operand, siblings)],
+  ['$options', parseOptions],
+  ['$bitsAllSet', ({ path, operand }) => parseBits(path, operand, '$bitsAllSet')],
+  ['$bitsAllClear', ({ path, operand }) => parseBits(path, operand, '$bitsAllClear')],
+  ['$bitsAnySet', ({ path, operand }) => parseBits(path, operand, '$bitsAnySet')],
+  ['$bitsAnyClear', ({ path, operand }) => parseBits(path, operand, '$bitsAnyClear')],
+]);
+
+// Operators that stand by themselves.
+
+type PathlessRule = (operand: Value, scope: Scope, name: string) => FilterNode;
+
+function parseBranches(operand: Value, scope: Scope, name: string): FilterNode[] {
+  if (!(operand instanceof BsonArray)) throw refuse(2, `${name} must be an array`);
+  if (operand.isEmpty) throw refuse(2, '$and/$or/$nor must be a nonempty array');
+  const inner = deeper(scope);
+  return operand.items().map((item) => {
+    if (!(item instanceof Document)) throw refuse(2, '$or/$and/$nor entries need to be full objects');
+    return parseDocument(item, inner);
+  });
+}
+
+function parseExpr(operand: Value, scope: Scope): FilterNode {
+  if (!scope.top) throw refuse(2, '$expr can only be applied to the top-level document');
+  const expression = compileExpression(operand, scope.options);
+  if (expression.form.kind === 'constant') return { kind: 'always', value: isTruthy(expression.form.value) };
+  return { kind: 'expr', expression };
+}
+
+function always(value: boolean): PathlessRule {
+  return (operand, _scope, name) => {
+    if (operand !== 1) throw refuse(9, `${name} must be an integer value of 1`);
+    return { kind: 'always', value };
+  };
+}
+
+const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule>([
+  ['$and', (operand, scope, name) => andOf(parseBranches(operand, scope, name))],
+  ['$or', (operand, scope, name) => orOf(parseBranches(operand, scope, name))],
+  ['$nor', (operand, scope, name) => notOf(orOf(parseBranches(operand, scope, name)))],
+  ['$expr', parseExpr],
+  ['$comment', () => matchAll],
+  ['$alwaysTrue', always(true)],
+  ['$alwaysFalse', always(false)],
+  [
+    '$where',
+    (_operand, scope) => {
+      if (!scope.top) throw refuse(2, '$elemMatch cannot contain $where expression');
+      throw refuse(2, '$where is not allowed: this server does not run JavaScript');
+    },
+  ],
+  [
+    '$text',
+    (_operand, scope) => {
+      if (!scope.top) throw refuse(2, '$text can only be applied to the top-level document');
+      throw refuse(27, 'text index required for $text query');
+    },
+  ],
+]);
