@@ -6,8 +6,13 @@ import { Compiler } from './compiler.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
 import type { Expression, ExpressionOptions } from './expression.ts';
 import { variableOperators } from './variable.ts';
+import { arrayLoopOperators } from './array-loop.ts';
+import { arrayOperators } from './array.ts';
+import { comparisonOperators } from './comparison.ts';
+import { objectOperators } from './object.ts';
+import { setOperators } from './set.ts';
 
-const families: readonly OperatorTable[] = [variableOperators];
+const families: readonly OperatorTable[] = [variableOperators, comparisonOperators, arrayOperators, arrayLoopOperators, setOperators, objectOperators];
 
 /** Every expression operator, by name with `$`. */
 export const expressionOperators: ReadonlyMap<string, OperatorRule> = new Map(families.flatMap((family) => Object.entries(family)));

@@ -5,6 +5,7 @@ import { bsonUndefined, Document, typeNameOf, typeOf } from '../../bson/index.ts
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import type { Compiler, OperatorRule } from './compiler.ts';
+import { isConstant } from './expression.ts';
 import type { Expression } from './expression.ts';
 
 /** A value that may be missing. */
@@ -73,6 +74,19 @@ export function ranged(min: number, max: number, evaluate: (values: readonly May
 export function variadic(evaluate: (values: readonly Maybe[], name: string) => Maybe): OperatorRule {
   return (argument, compiler, name) => {
     const operands = compiler.compileOperands(argument);
+    return compiler.fold(name, operands, (root) => evaluate(operands.map((operand) => operand.evaluate(root)), name));
+  };
+}
+
+/** Operands whose order does not matter are taken as MongoDB takes them: what is constant comes last. */
+export function constantsLast(operands: readonly Expression[]): Expression[] {
+  return [...operands.filter((operand) => !isConstant(operand)), ...operands.filter(isConstant)];
+}
+
+/** As variadic, for an operator whose operands may change places. */
+export function commutative(evaluate: (values: readonly Maybe[], name: string) => Maybe): OperatorRule {
+  return (argument, compiler, name) => {
+    const operands = constantsLast(compiler.compileOperands(argument));
     return compiler.fold(name, operands, (root) => evaluate(operands.map((operand) => operand.evaluate(root)), name));
   };
 }

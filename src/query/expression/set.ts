@@ -1,0 +1,126 @@
+// Arrays as sets: order and repetition do not count, values are equal as in comparison ($eq), nested arrays are whole elements.
+// Follows the manual's page "Set Expression Operators".
+
+import { BsonArray, compareValues } from '../../bson/index.ts';
+import type { Value } from '../../bson/index.ts';
+import { refuse } from '../refuse.ts';
+import { binary, commutative, isNullish, nameOf, unary } from './define.ts';
+import type { Maybe } from './define.ts';
+import type { OperatorRule, OperatorTable } from './compiler.ts';
+import { isTrue } from './comparison.ts';
+import { isConstant } from './expression.ts';
+
+/** The different values of a list in BSON order. */
+export class ValueSet {
+  readonly values: readonly Value[];
+
+  constructor(items: readonly Value[]) {
+    const sorted = items.toSorted(compareValues);
+    this.values = sorted.filter((value, index) => index === 0 || compareValues(sorted[index - 1] ?? null, value) !== 0);
+  }
+
+  /** Where the value equal to this one stands, or -1. */
+  indexOf(value: Value): number {
+    let low = 0;
+    let high = this.values.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const order = compareValues(this.values[middle] ?? null, value);
+      if (order === 0) return middle;
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+    return -1;
+  }
+
+  /** True if a value equal to this one is in the set. */
+  has(value: Value): boolean {
+    return this.indexOf(value) >= 0;
+  }
+}
+
+function union(values: readonly Maybe[]): Maybe {
+  const all: Value[] = [];
+  for (const value of values) {
+    if (isNullish(value)) return null;
+    if (!(value instanceof BsonArray)) {
+      throw refuse(17043, `All operands of $setUnion must be arrays. One argument is of type: ${nameOf(value)}`);
+    }
+    for (const item of value.items()) all.push(item);
+  }
+  return BsonArray.of(new ValueSet(all).values);
+}
+
+function intersection(values: readonly Maybe[]): Maybe {
+  let common: ValueSet | undefined;
+  for (const value of values) {
+    if (isNullish(value)) return null;
+    if (!(value instanceof BsonArray)) {
+      throw refuse(17047, `All operands of $setIntersection must be arrays. One argument is of type: ${nameOf(value)}`);
+    }
+    const next = new ValueSet(value.items());
+    common = common === undefined ? next : new ValueSet(common.values.filter((item) => next.has(item)));
+  }
+  return BsonArray.of(common?.values ?? []);
+}
+
+function difference(left: Maybe, right: Maybe): Maybe {
+  if (isNullish(left) || isNullish(right)) return null;
+  const text = 'both operands of $setDifference must be arrays.';
+  if (!(left instanceof BsonArray)) throw refuse(17048, `${text} First argument is of type: ${nameOf(left)}`);
+  if (!(right instanceof BsonArray)) throw refuse(17049, `${text} Second argument is of type: ${nameOf(right)}`);
+  const without = new ValueSet(right.items());
+  const distinct = new ValueSet(left.items());
+  const taken = new Set<number>();
+  const kept = left.items().filter((item) => {
+    const index = distinct.indexOf(item);
+    if (without.has(item) || taken.has(index)) return false;
+    taken.add(index);
+    return true;
+  });
+  return BsonArray.of(kept);
+}
+
+function isSubset(left: Maybe, right: Maybe): Maybe {
+  const text = 'both operands of $setIsSubset must be arrays.';
+  if (!(left instanceof BsonArray)) throw refuse(17046, `${text} First argument is of type: ${nameOf(left)}`);
+  if (!(right instanceof BsonArray)) throw refuse(17042, `${text} Second argument is of type: ${nameOf(right)}`);
+  const whole = new ValueSet(right.items());
+  return left.items().every((item) => whole.has(item));
+}
+
+function equals(values: readonly Maybe[]): Maybe {
+  const sets = values.map((value, index) => {
+    if (value instanceof BsonArray) return new ValueSet(value.items());
+    throw refuse(17044, `All operands of $setEquals must be arrays. ${index + 1}-th argument is of type: ${nameOf(value)}`);
+  });
+  const [first] = sets;
+  return sets.every((set) => set.values.length === first?.values.length && set.values.every((value) => first.has(value)));
+}
+
+const compileEquals: OperatorRule = (argument, compiler, name) => {
+  const operands = compiler.compileOperands(argument);
+  if (operands.length < 2) throw refuse(17045, `$setEquals needs at least two arguments had: ${operands.length}`);
+  for (const [index, operand] of operands.entries()) {
+    if (!isConstant(operand) || operand.form.kind !== 'constant' || operand.form.value instanceof BsonArray) continue;
+    const type = nameOf(operand.form.value);
+    throw refuse(5887502, `All operands of $setEquals must be arrays. ${index + 1}-th argument is of type: ${type}`);
+  }
+  return compiler.fold(name, operands, (root) => equals(operands.map((operand) => operand.evaluate(root))));
+};
+
+function elements(value: Maybe, code: number, name: string): readonly Value[] {
+  if (value instanceof BsonArray) return value.items();
+  throw refuse(code, `${name}'s argument must be an array, but is ${nameOf(value)}`);
+}
+
+/** The operators, by name. */
+export const setOperators: OperatorTable = {
+  $setUnion: commutative(union),
+  $setIntersection: commutative(intersection),
+  $setDifference: binary(difference),
+  $setIsSubset: binary(isSubset),
+  $setEquals: compileEquals,
+  $allElementsTrue: unary((value, name) => elements(value, 17040, name).every(isTrue)),
+  $anyElementTrue: unary((value, name) => elements(value, 17041, name).some(isTrue)),
+};
