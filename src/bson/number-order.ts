@@ -50,7 +50,7 @@ function compareMagnitudes(a: Decimal128, b: Decimal128): number {
 }
 
 /** Order of a decimal and a number of another type. */
-function compareDecimalTo(a: Decimal128, b: number | bigint): number {
+export function compareDecimalTo(a: Decimal128, b: number | bigint): number {
   if (a.kind === 'nan') return Number.isNaN(b) ? 0 : -1;
   if (Number.isNaN(b)) return 1;
   if (typeof b === 'bigint') return compareDecimals(a, Decimal128.fromBigInt(b));
