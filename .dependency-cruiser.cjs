@@ -105,6 +105,16 @@ module.exports = {
     ...nodeModuleRules,
     ...packageRules,
     {
+      name: 'layer-unknown',
+      comment: 'a folder below src, or below src/engine, stands in a table here; else no rule would hold it',
+      severity: 'error',
+      from: {
+        path: ['^src/[^/]+/', '^src/engine/[^/]+/'],
+        pathNot: [`^src/${oneOf(Object.keys(layers).filter((layer) => layer !== 'engine'))}/`, `^src/engine/(${Object.keys(engineParts).join('|')})/`, '^src/engine/[^/]+$'],
+      },
+      to: {},
+    },
+    {
       name: 'no-private-import',
       comment: "another layer is reached through its index.ts; only base's files are imported directly",
       severity: 'error',

@@ -17,7 +17,17 @@ const stamp = join(outputFolder, '.built');
 
 /** Installs and builds what is needed; false when that failed, which has been said by then. */
 export function bootstrap() {
-  return install() && build();
+  return nodeIsNewEnough() && install() && build();
+}
+
+/** npm warns only, and what follows would fail in a way that says nothing. */
+function nodeIsNewEnough() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [major, minor] = engines.node.match(/\d+/g).map(Number);
+  const [ourMajor, ourMinor] = process.versions.node.split('.').map(Number);
+  if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) return true;
+  console.error(`frond: Node ${engines.node} is needed, this is ${process.versions.node}`);
+  return false;
 }
 
 function install() {
