@@ -1,0 +1,173 @@
+// Extents: how messages lie on disk, whether a buffered run or a leaf. An extent is basements one after the other, each one run of about
+// `readPageBytes`, compressed and checksummed alone so that it can be read alone, and the fences that describe them. Invariant: versions of
+// one key share a basement unless they alone exceed two; then the following basements `continue`. A large value has a basement of its own.
+
+import { assert } from '../../base/assert.ts';
+import { equalBytes } from '../../base/bytes.ts';
+import { crc32c } from '../../base/crc32c.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { Codec, Codecs } from '../../env/index.ts';
+import { Fences } from './fences.ts';
+import type { FenceRow } from './fences.ts';
+import type { MessageSlice } from './message.ts';
+import type { Run } from './run.ts';
+import { RunBuilder } from './run-builder.ts';
+import type { MessageSink } from './run-builder.ts';
+import { decodeRun, encodedRunLengthMax, encodeRun } from './run-format.ts';
+
+/** Memory for payloads of usual size, used for every one: the code that fills it is synchronous. */
+const scratchBytes = 256 * 1024;
+const scratch = new Uint8Array(scratchBytes);
+
+function payloadSpace(length: number): Uint8Array {
+  return length <= scratchBytes ? scratch : new Uint8Array(length);
+}
+
+/** Bytes that a message adds to a basement beside its key and value, roughly. */
+const messageOverhead = 4;
+
+/** Messages in, image and fences out. */
+export class ExtentBuilder implements MessageSink {
+  readonly #codec: Codec;
+  readonly #readPageBytes: number;
+  readonly #basement = new RunBuilder(256, 32 * 1024);
+  #rows: FenceRow[] = [];
+  #image: Uint8Array;
+  #imageLength = 0;
+  #closedRaw = 0;
+  #closedCount = 0;
+  #continues = false;
+  #minSeq = Number.MAX_SAFE_INTEGER;
+  #maxSeq = 0;
+
+  constructor(codec: Codec, readPageBytes: number) {
+    this.#codec = codec;
+    this.#readPageBytes = readPageBytes;
+    this.#image = new Uint8Array(64 * 1024);
+  }
+
+  /** Bytes of keys and values taken so far. */
+  get rawBytes(): number {
+    return this.#closedRaw + this.#basement.rawBytes;
+  }
+
+  /** Messages taken so far. */
+  get count(): number {
+    return this.#closedCount + this.#basement.count;
+  }
+
+  get isEmpty(): boolean {
+    return this.count === 0;
+  }
+
+  append(source: Run, index: number, seq: number): void {
+    const basement = this.#basement;
+    const needed = basement.rawBytes + source.size(index) + (basement.count + 1) * messageOverhead;
+    if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithKey(source, index));
+    basement.append(source, index, seq);
+    this.#note(seq);
+  }
+
+  /** As `append`, for a message in an arena. Versions of one key come one after the other. */
+  appendSlice(slice: MessageSlice): void {
+    const basement = this.#basement;
+    const size = slice.keyEnd - slice.keyStart + slice.valueEnd - slice.valueStart;
+    const needed = basement.rawBytes + size + (basement.count + 1) * messageOverhead;
+    if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithSlice(slice));
+    basement.appendSlice(slice);
+    this.#note(slice.seq);
+  }
+
+  /** The extent of all messages so far, which are not none; the image is a fresh copy, and the builder is empty afterwards. */
+  finish(): { image: Uint8Array; fences: Fences } {
+    assert(!this.isEmpty, 'an extent holds a message');
+    const { keys, keyOffsets, count } = this.#basement;
+    const lastKey = keys.slice(keyOffsets[count - 1], keyOffsets[count]);
+    this.#closeBasement();
+    const fences = Fences.of({ codec: this.#codec.id, minSeq: this.#minSeq, maxSeq: this.#maxSeq, lastKey }, this.#rows);
+    const image = this.#image.slice(0, this.#imageLength);
+    this.#reset();
+    return { image, fences };
+  }
+
+  #note(seq: number): void {
+    if (seq < this.#minSeq) this.#minSeq = seq;
+    if (seq > this.#maxSeq) this.#maxSeq = seq;
+  }
+
+  /** Ends the basement before a message that makes it too long, if the key may change there. */
+  #cut(needed: number, sameKey: boolean): void {
+    if (sameKey && needed <= 2 * this.#readPageBytes) return;
+    this.#closeBasement();
+    this.#continues = sameKey;
+  }
+
+  #closeBasement(): void {
+    const basement = this.#basement;
+    const payload = payloadSpace(encodedRunLengthMax(basement));
+    const rawLength = encodeRun(basement, payload, 0);
+    const at = this.#imageLength;
+    const { storedLength, plain } = this.#store(payload.subarray(0, rawLength));
+    this.#rows.push({
+      storedLength,
+      rawLength,
+      checksum: crc32c(this.#image, at, at + storedLength),
+      rows: basement.count,
+      firstKey: basement.keys.slice(0, basement.keyOffsets[1]),
+      continues: this.#continues,
+      plain,
+    });
+    this.#imageLength = at + storedLength;
+    this.#closedRaw += basement.rawBytes;
+    this.#closedCount += basement.count;
+    this.#continues = false;
+    basement.clear();
+  }
+
+  #store(payload: Uint8Array): { storedLength: number; plain: boolean } {
+    const at = this.#imageLength;
+    const room = Math.max(this.#codec.maxCompressedLength(payload.length), payload.length);
+    if (at + room > this.#image.length) {
+      const larger = new Uint8Array(Math.max(at + room, this.#image.length * 2));
+      larger.set(this.#image.subarray(0, at));
+      this.#image = larger;
+    }
+    const compressed = this.#codec.compress(payload, this.#image.subarray(at));
+    if (compressed < payload.length) return { storedLength: compressed, plain: false };
+    this.#image.set(payload, at);
+    return { storedLength: payload.length, plain: true };
+  }
+
+  #reset(): void {
+    this.#rows = [];
+    this.#imageLength = 0;
+    this.#closedRaw = 0;
+    this.#closedCount = 0;
+    this.#minSeq = Number.MAX_SAFE_INTEGER;
+    this.#maxSeq = 0;
+  }
+}
+
+/**
+ * The run in basement `index` of an extent; `stored` is exactly its part of the image. Wrong length, checksum, rows or first key is
+ * EngineError `corruption`, to which the caller adds the place; an unknown codec or kind is `format`.
+ */
+export function decodeBasement(stored: Uint8Array, fences: Fences, index: number, codecs: Codecs): Run {
+  if (stored.length !== fences.storedLength(index)) throw damaged(`${String(stored.length)} bytes of ${String(fences.storedLength(index))}`);
+  if (crc32c(stored) !== fences.checksum(index)) throw damaged('the checksum does not match');
+  const run = fences.isPlain(index) ? decodeRun(stored) : decodeRun(...decompressed(stored, fences, index, codecs));
+  if (run.count !== fences.rows(index)) throw damaged(`${String(run.count)} messages of ${String(fences.rows(index))}`);
+  if (!equalBytes(run.key(0), fences.firstKey(index))) throw damaged('the first key is another');
+  return run;
+}
+
+function decompressed(stored: Uint8Array, fences: Fences, index: number, codecs: Codecs): [Uint8Array, number, number] {
+  const length = fences.rawLength(index);
+  const payload = payloadSpace(length);
+  codecs.byId(fences.codec).decompress(stored, payload.subarray(0, length));
+  return [payload, 0, length];
+}
+
+function damaged(what: string): EngineError {
+  return new EngineError('corruption', `damaged basement: ${what}`);
+}

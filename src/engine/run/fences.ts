@@ -1,0 +1,240 @@
+// Fences: the packed table of an extent's basements (where each lies, how long, its checksum, its first key). A node header holds the fences
+// of each extent it names, so a search knows which basement to read, and that what it reads is what was written. Immutable.
+// See docs/file-format.md, "Fences".
+
+import { assert } from '../../base/assert.ts';
+import { compareBytes } from '../../base/bytes.ts';
+import type { ByteReader } from '../../base/byte-reader.ts';
+import type { ByteWriter } from '../../base/byte-writer.ts';
+import { sharedPrefix, SortedKeys } from './sorted-keys.ts';
+
+/** Columns of a row in the table. */
+const column = { storedOffset: 0, storedLength: 1, rawLength: 2, checksum: 3, rows: 4, flags: 5 } as const;
+const columns = 6;
+
+/** Flags of a row: its first key is also the key before it; it is stored as it is, because compression gained nothing. */
+const rowFlags = { continues: 1, plain: 2 } as const;
+const knownFlags = 3;
+
+/** Longest payload of one basement that is believed: a value of 17 MiB and a key of the same, with room to spare. */
+const rawLengthMax = 2 ** 26;
+
+/** The objects beside the arrays, roughly. */
+const objectBytes = 800;
+
+/** What is known of a whole extent. */
+export interface FencesSummary {
+  /** Codec id of the basements that are not plain. */
+  readonly codec: number;
+  readonly minSeq: number;
+  readonly maxSeq: number;
+  readonly lastKey: Uint8Array;
+}
+
+/** One row, as the builder states it. */
+export interface FenceRow {
+  readonly storedLength: number;
+  readonly rawLength: number;
+  readonly checksum: number;
+  readonly rows: number;
+  readonly firstKey: Uint8Array;
+  readonly continues: boolean;
+  readonly plain: boolean;
+}
+
+/** The table of one extent; at least one row. */
+export class Fences {
+  /** Basements. */
+  readonly length: number;
+  /** Messages in all. */
+  readonly count: number;
+  /** Sum of the payloads before compression. */
+  readonly rawBytes: number;
+  /** Length of the image. */
+  readonly storedBytes: number;
+  readonly minSeq: number;
+  readonly maxSeq: number;
+  /** Codec id of the basements that are not plain. */
+  readonly codec: number;
+  readonly lastKey: Uint8Array;
+  /** Memory to charge to the budget. */
+  readonly byteSize: number;
+  readonly #firstKeys: SortedKeys;
+  readonly #table: Uint32Array;
+
+  private constructor(summary: FencesSummary, firstKeys: SortedKeys, table: Uint32Array) {
+    this.length = firstKeys.count;
+    this.codec = summary.codec;
+    this.minSeq = summary.minSeq;
+    this.maxSeq = summary.maxSeq;
+    this.lastKey = summary.lastKey;
+    this.#firstKeys = firstKeys;
+    this.#table = table;
+    let count = 0;
+    let rawBytes = 0;
+    let storedBytes = 0;
+    for (let i = 0; i < this.length; i++) {
+      count += this.rows(i);
+      rawBytes += this.rawLength(i);
+      storedBytes += this.storedLength(i);
+    }
+    this.count = count;
+    this.rawBytes = rawBytes;
+    this.storedBytes = storedBytes;
+    this.byteSize = firstKeys.bytes.length + 8 * (this.length + 1) + table.byteLength + summary.lastKey.length + objectBytes;
+  }
+
+  /** Rows in order; keys are copied. */
+  static of(summary: FencesSummary, rows: readonly FenceRow[]): Fences {
+    assert(rows.length > 0, 'an extent has a basement');
+    const table = new Uint32Array(rows.length * columns);
+    let storedOffset = 0;
+    rows.forEach((row, i) => {
+      const flags = (row.continues ? rowFlags.continues : 0) | (row.plain ? rowFlags.plain : 0);
+      table.set([storedOffset, row.storedLength, row.rawLength, row.checksum, row.rows, flags], i * columns);
+      storedOffset += row.storedLength;
+    });
+    const firstKeys = SortedKeys.from(rows.map((row) => row.firstKey));
+    return new Fences({ ...summary, lastKey: summary.lastKey.slice() }, firstKeys, table);
+  }
+
+  /** Where basement i begins in the image. */
+  storedOffset(index: number): number {
+    return this.#cell(index, column.storedOffset);
+  }
+
+  storedLength(index: number): number {
+    return this.#cell(index, column.storedLength);
+  }
+
+  /** Length of the payload before compression. */
+  rawLength(index: number): number {
+    return this.#cell(index, column.rawLength);
+  }
+
+  /** CRC-32C of the stored bytes. */
+  checksum(index: number): number {
+    return this.#cell(index, column.checksum);
+  }
+
+  /** Messages in basement i. */
+  rows(index: number): number {
+    return this.#cell(index, column.rows);
+  }
+
+  /** Whether basement i begins with the key that the one before ends with: a key with more versions than a basement holds. */
+  continues(index: number): boolean {
+    return (this.#cell(index, column.flags) & rowFlags.continues) !== 0;
+  }
+
+  /** Whether basement i is stored without compression. */
+  isPlain(index: number): boolean {
+    return (this.#cell(index, column.flags) & rowFlags.plain) !== 0;
+  }
+
+  /** A view of the first key of basement i. */
+  firstKey(index: number): Uint8Array {
+    return this.#firstKeys.key(index);
+  }
+
+  /**
+   * The last basement whose first key is `key` or smaller, -1 when `key` is before the first. Where a basement `continues`, newer versions
+   * lie in those before: a search for a version starts at `firstFor` and goes on to this one.
+   */
+  find(key: Uint8Array): number {
+    return this.#firstKeys.upperBound(key) - 1;
+  }
+
+  /** The first basement that can hold `key` or a greater key: where its newest version is, if it is here; `length` when all keys are smaller. */
+  firstFor(key: Uint8Array): number {
+    if (compareBytes(key, this.lastKey) > 0) return this.length;
+    const index = this.#firstKeys.lowerBound(key);
+    if (index === 0) return 0;
+    const beginsHere = index < this.length && !this.continues(index) && this.#firstKeys.equals(index, key);
+    return beginsHere ? index : index - 1;
+  }
+
+  /** Whether a key of [from, to) can be here; absent: no bound. */
+  overlaps(from?: Uint8Array, to?: Uint8Array): boolean {
+    if (from !== undefined && compareBytes(this.lastKey, from) < 0) return false;
+    return to === undefined || this.#firstKeys.compare(0, to) < 0;
+  }
+
+  encode(writer: ByteWriter): void {
+    const keys = this.#firstKeys;
+    const prefix = sharedPrefix(keys.bytes, 0, keys.prefixLength, this.lastKey, 0, this.lastKey.length);
+    writer.u8(this.codec);
+    writer.varint(this.length);
+    writer.varint(this.minSeq);
+    writer.varint(this.maxSeq - this.minSeq);
+    writer.varint(prefix);
+    writer.append(keys.bytes, 0, prefix);
+    for (let i = 0; i < this.length; i++) {
+      writer.varint(this.storedLength(i));
+      writer.varint(this.rawLength(i));
+      writer.varint(this.rows(i));
+      writer.u8(this.#cell(i, column.flags));
+      writer.u32(this.checksum(i));
+      const start = (keys.offsets[i] as number) + prefix;
+      const end = keys.offsets[i + 1] as number;
+      writer.varint(end - start);
+      writer.append(keys.bytes, start, end);
+    }
+    writer.varint(this.lastKey.length - prefix);
+    writer.append(this.lastKey, prefix);
+  }
+
+  static decode(reader: ByteReader): Fences {
+    const codec = reader.u8();
+    const length = reader.varint();
+    if (length === 0 || length > reader.remaining) reader.fail('a table of fences without its rows');
+    const minSeq = reader.varint();
+    const maxSeq = minSeq + reader.varint();
+    if (maxSeq > Number.MAX_SAFE_INTEGER) reader.fail('a seq beyond 2^53');
+    const prefix = reader.view(reader.varint());
+    const table = new Uint32Array(length * columns);
+    const keys: Uint8Array[] = [];
+    let storedOffset = 0;
+    let keyBytes = 0;
+    for (let i = 0; i < length; i++) {
+      decodeRow(reader, table.subarray(i * columns, (i + 1) * columns), storedOffset);
+      storedOffset += table[i * columns + column.storedLength] as number;
+      const key = withPrefix(prefix, reader);
+      const before = keys[i - 1];
+      const order = before === undefined ? -1 : compareBytes(before, key);
+      keyBytes += key.length;
+      if (order > 0 || keyBytes > rawLengthMax) reader.fail('first keys out of order');
+      keys.push(key);
+    }
+    const lastKey = withPrefix(prefix, reader);
+    if (storedOffset >= 2 ** 32 || compareBytes(lastKey, keys[length - 1] as Uint8Array) < 0) reader.fail('a last key before the first');
+    return new Fences({ codec, minSeq, maxSeq, lastKey }, SortedKeys.from(keys), table);
+  }
+
+  #cell(index: number, which: number): number {
+    return this.#table[index * columns + which] as number;
+  }
+}
+
+function decodeRow(reader: ByteReader, row: Uint32Array, storedOffset: number): void {
+  const storedLength = reader.varint();
+  const rawLength = reader.varint();
+  const rows = reader.varint();
+  const flags = reader.u8();
+  if (storedLength > rawLengthMax || rawLength > rawLengthMax || rows === 0 || rows > rawLength) reader.fail('a basement beyond its limits');
+  if (flags > knownFlags) reader.fail('unknown flags of a basement');
+  row[column.storedOffset] = storedOffset;
+  row[column.storedLength] = storedLength;
+  row[column.rawLength] = rawLength;
+  row[column.rows] = rows;
+  row[column.flags] = flags;
+  row[column.checksum] = reader.u32();
+}
+
+function withPrefix(prefix: Uint8Array, reader: ByteReader): Uint8Array {
+  const suffix = reader.view(reader.varint());
+  const key = new Uint8Array(prefix.length + suffix.length);
+  key.set(prefix);
+  key.set(suffix, prefix.length);
+  return key;
+}

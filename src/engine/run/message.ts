@@ -1,0 +1,30 @@
+// Messages: the changes that travel through the tree, and the numbers that their kinds have on disk. A kind that this program does not
+// know is a file of a newer program, not damage: EngineError `format`. See docs/file-format.md, "Runs".
+
+/** Kinds of messages as stored; the numbers never change their meaning. 2 (range remove) and 3 (update) are taken, not written yet. */
+export const messageKinds = { put: 0, remove: 1 } as const;
+
+/** A kind as stored. */
+export type MessageKind = (typeof messageKinds)[keyof typeof messageKinds];
+
+/** The largest kind that this program reads. */
+export const messageKindMax: number = messageKinds.remove;
+
+/** One change of one key: which commit it belongs to, what it does, and the value of a put (empty for a remove). */
+export interface Message {
+  readonly key: Uint8Array;
+  readonly seq: number;
+  readonly kind: MessageKind;
+  readonly value: Uint8Array;
+}
+
+/** A message whose key and value lie in one arena: filled anew by its owner for each message, so that none is allocated. */
+export interface MessageSlice {
+  bytes: Uint8Array;
+  keyStart: number;
+  keyEnd: number;
+  valueStart: number;
+  valueEnd: number;
+  seq: number;
+  kind: number;
+}

@@ -1,0 +1,175 @@
+// A run: an immutable array of messages sorted by (key ascending, seq descending), the one form that messages have in memory once they have
+// left the front, whether they wait in a buffer or rest in a leaf's basement. One memory block holds slabs and offset arrays, so a run costs
+// the collector one object and the budget one number. Invariant: no two messages have the same key and seq.
+
+import { assert } from '../../base/assert.ts';
+import { compareRange } from '../../base/bytes.ts';
+import { messageKinds } from './message.ts';
+import type { MessageKind } from './message.ts';
+import { SortedKeys } from './sorted-keys.ts';
+
+/** What a run is made of, and what a builder holds: arrays of which the first `count` (or `count` + 1) elements count. */
+export interface RunColumns {
+  readonly count: number;
+  readonly keys: Uint8Array;
+  readonly keyOffsets: Uint32Array;
+  readonly values: Uint8Array;
+  readonly valueOffsets: Uint32Array;
+  readonly kinds: Uint8Array;
+  /** Absent: all zero. */
+  readonly seqs: Float64Array | undefined;
+}
+
+/** The objects beside the memory block, roughly. */
+const objectBytes = 640;
+
+/** Uninitialised columns of exact sizes in one memory block; whoever asked fills them and makes a Run of them. */
+export class RunMemory implements RunColumns {
+  readonly count: number;
+  readonly keys: Uint8Array;
+  readonly keyOffsets: Uint32Array;
+  readonly values: Uint8Array;
+  readonly valueOffsets: Uint32Array;
+  readonly kinds: Uint8Array;
+  readonly seqs: Float64Array | undefined;
+  readonly heads: Uint32Array;
+  readonly byteSize: number;
+
+  constructor(count: number, keyBytes: number, valueBytes: number, withSeqs: boolean) {
+    const offsetsAt = withSeqs ? 8 * count : 0;
+    const valueOffsetsAt = offsetsAt + 4 * (count + 1);
+    const headsAt = valueOffsetsAt + 4 * (count + 1);
+    const kindsAt = headsAt + 4 * count;
+    const keysAt = kindsAt + count;
+    const valuesAt = keysAt + keyBytes;
+    const memory = new ArrayBuffer(valuesAt + valueBytes);
+    this.count = count;
+    this.seqs = withSeqs ? new Float64Array(memory, 0, count) : undefined;
+    this.keyOffsets = new Uint32Array(memory, offsetsAt, count + 1);
+    this.valueOffsets = new Uint32Array(memory, valueOffsetsAt, count + 1);
+    this.heads = new Uint32Array(memory, headsAt, count);
+    this.kinds = new Uint8Array(memory, kindsAt, count);
+    this.keys = new Uint8Array(memory, keysAt, keyBytes);
+    this.values = new Uint8Array(memory, valuesAt, valueBytes);
+    this.byteSize = memory.byteLength + objectBytes;
+  }
+}
+
+/** Sorted messages that never change. Views that it gives share its memory; nobody writes to them. */
+export class Run implements RunColumns {
+  readonly count: number;
+  /** Memory to charge to the budget. */
+  readonly byteSize: number;
+  /** Key i is keys[keyOffsets[i], keyOffsets[i + 1]). */
+  readonly keys: Uint8Array;
+  readonly keyOffsets: Uint32Array;
+  /** Value i is values[valueOffsets[i], valueOffsets[i + 1]); a remove's is empty. */
+  readonly values: Uint8Array;
+  readonly valueOffsets: Uint32Array;
+  readonly kinds: Uint8Array;
+  readonly seqs: Float64Array | undefined;
+  readonly sorted: SortedKeys;
+
+  constructor(memory: RunMemory) {
+    this.count = memory.count;
+    this.byteSize = memory.byteSize;
+    this.keys = memory.keys;
+    this.keyOffsets = memory.keyOffsets;
+    this.values = memory.values;
+    this.valueOffsets = memory.valueOffsets;
+    this.kinds = memory.kinds;
+    this.seqs = memory.seqs;
+    this.sorted = new SortedKeys(memory.keys, memory.keyOffsets, memory.count, memory.heads);
+  }
+
+  seq(index: number): number {
+    return this.seqs === undefined ? 0 : (this.seqs[index] as number);
+  }
+
+  kind(index: number): MessageKind {
+    return this.kinds[index] === messageKinds.remove ? messageKinds.remove : messageKinds.put;
+  }
+
+  key(index: number): Uint8Array {
+    return this.keys.subarray(this.keyOffsets[index], this.keyOffsets[index + 1]);
+  }
+
+  value(index: number): Uint8Array {
+    return this.values.subarray(this.valueOffsets[index], this.valueOffsets[index + 1]);
+  }
+
+  /** Bytes of key and value of message i. */
+  size(index: number): number {
+    return (
+      (this.keyOffsets[index + 1] as number) -
+      (this.keyOffsets[index] as number) +
+      (this.valueOffsets[index + 1] as number) -
+      (this.valueOffsets[index] as number)
+    );
+  }
+
+  /** The first index in [start, end) whose key is `key` or greater; `end` when there is none. */
+  lowerBound(key: Uint8Array, start = 0, end: number = this.count): number {
+    return this.sorted.lowerBound(key, start, end);
+  }
+
+  /** The first index in [start, end) whose key is greater than `key`; `end` when there is none. */
+  upperBound(key: Uint8Array, start = 0, end: number = this.count): number {
+    return this.sorted.upperBound(key, start, end);
+  }
+
+  /** The newest version of `key` in [start, end) with a seq of at most `seq`, or -1. */
+  find(key: Uint8Array, start: number, end: number, seq: number): number {
+    const first = this.sorted.lowerBound(key, start, end);
+    if (first >= end || !this.sorted.equals(first, key)) return -1;
+    const seqs = this.seqs;
+    if (seqs === undefined || (seqs[first] as number) <= seq) return first;
+    return this.#olderVersion(key, first, end, seq);
+  }
+
+  /** The first version of `key` after `newer`, which is too new, whose seq is at most `seq`, or -1. Doubling steps: chains can be long. */
+  #olderVersion(key: Uint8Array, newer: number, end: number, seq: number): number {
+    const tooNew = (index: number): boolean => this.seq(index) > seq && this.sorted.equals(index, key);
+    let low = newer;
+    let step = 1;
+    while (low + step < end && tooNew(low + step)) {
+      low += step;
+      step *= 2;
+    }
+    let high = Math.min(low + step, end);
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (tooNew(middle)) low = middle;
+      else high = middle;
+    }
+    return high < end && this.sorted.equals(high, key) ? high : -1;
+  }
+
+  /** The first index that is not behind its predecessor in (key ascending, seq descending), or -1: what `verify` asks of decoded runs. */
+  firstUnsorted(): number {
+    for (let i = 1; i < this.count; i++) {
+      const order = compareKeys(this, i - 1, this, i);
+      if (order > 0 || (order === 0 && this.seq(i - 1) <= this.seq(i))) return i;
+    }
+    return -1;
+  }
+}
+
+/** Negative, zero or positive as the key of a's message i is before, equal to or after that of b's message j. */
+export function compareKeys(a: Run, i: number, b: Run, j: number): number {
+  return compareRange(
+    a.keys,
+    a.keyOffsets[i] as number,
+    a.keyOffsets[i + 1] as number,
+    b.keys,
+    b.keyOffsets[j] as number,
+    b.keyOffsets[j + 1] as number,
+  );
+}
+
+/** Makes a run of filled memory. */
+export function runOf(memory: RunMemory): Run {
+  assert(memory.keyOffsets[memory.count] === memory.keys.length, 'offsets end where the key slab ends');
+  assert(memory.valueOffsets[memory.count] === memory.values.length, 'offsets end where the value slab ends');
+  return new Run(memory);
+}
