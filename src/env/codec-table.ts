@@ -2,8 +2,8 @@
 
 import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
+import { compressLz4, decompressLz4, lz4LengthMax } from '../base/lz4.ts';
 import type { Codec, CodecName, Codecs } from './codec.ts';
-import { lz4Codec } from './lz4.ts';
 import { wrongLength, zlibCodec } from './zlib.ts';
 import { loadZstdCodec } from './zstd.ts';
 
@@ -21,6 +21,15 @@ const plainCodec: Codec = {
     target.set(source);
     return source.length;
   },
+};
+
+/** Method 1. */
+const lz4Codec: Codec = {
+  id: 1,
+  name: 'lz4',
+  maxCompressedLength: lz4LengthMax,
+  compress: compressLz4,
+  decompress: decompressLz4,
 };
 
 /** All methods, ready to be used synchronously. */

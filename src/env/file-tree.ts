@@ -15,13 +15,19 @@ export function normalPath(path: string): string {
 export class FileTree<F extends object> {
   readonly #directories: Map<string, Entries<F>>;
 
-  constructor(directories: Map<string, Entries<F>> = new Map([['/', new Map()]])) {
-    this.#directories = directories;
+  constructor(directories?: Map<string, Entries<F>>) {
+    this.#directories = directories ?? new Map<string, Entries<F>>([['/', new Map()]]);
   }
 
-  /** A tree of the same names and the same file values. */
-  clone(): FileTree<F> {
-    return new FileTree(new Map([...this.#directories].map(([path, entries]) => [path, new Map(entries)])));
+  /** A tree of the same names; `translate` gives the file of each old one. */
+  clone(translate: (file: F) => F = (file) => file): FileTree<F> {
+    const directories = new Map<string, Entries<F>>();
+    for (const [path, entries] of this.#directories) {
+      const copies: Entries<F> = new Map();
+      for (const [name, entry] of entries) copies.set(name, entry === 'directory' ? entry : translate(entry));
+      directories.set(path, copies);
+    }
+    return new FileTree(directories);
   }
 
   /** The file at a path; undefined when there is nothing or a directory. */

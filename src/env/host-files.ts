@@ -7,7 +7,7 @@ import * as fsp from 'node:fs/promises';
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { takeDirectoryLock } from './directory-lock.ts';
-import { closedError, hostError } from './file-errors.ts';
+import { closedError, hostError, pathError } from './file-errors.ts';
 import type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
 import { readWholeFile, replaceWholeFile } from './whole-file.ts';
 
@@ -58,10 +58,12 @@ class HostFile implements File {
   async write(source: Uint8Array, offset: number): Promise<void> {
     let done = 0;
     while (done < source.length) {
-      done += await this.#run<number>(
+      const length = await this.#run<number>(
         (callback) => { fs.write(this.#descriptor, source, done, source.length - done, offset + done, callback); },
         offset + done,
       );
+      if (length === 0) throw pathError(this.path, 'the system wrote nothing');
+      done += length;
     }
   }
 
@@ -71,6 +73,7 @@ class HostFile implements File {
     while (pending.length > 0) {
       const some = pending.slice(0, gatherMax);
       const written = await this.#run<number>((callback) => { fs.writev(this.#descriptor, some, at, callback); }, at);
+      if (written === 0) throw pathError(this.path, 'the system wrote nothing');
       pending = dropBytes(pending, written);
       at += written;
     }
@@ -165,10 +168,7 @@ export class HostFiles implements FileSystem {
   }
 
   async exists(path: string): Promise<boolean> {
-    return fsp.access(path).then(
-      () => true,
-      () => false,
-    );
+    return guard(isThere(path), path);
   }
 
   async syncDirectory(path: string): Promise<void> {
@@ -190,6 +190,18 @@ export class HostFiles implements FileSystem {
 
   async lockDirectory(path: string): Promise<DirectoryLock> {
     return guard(takeDirectoryLock(path), posix.join(path, 'LOCK'));
+  }
+}
+
+const missingCodes: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await fsp.lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && missingCodes.has(error.code)) return false;
+    throw error;
   }
 }
 

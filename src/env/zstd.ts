@@ -135,10 +135,14 @@ async function loadWasm(): Promise<ZstdModule> {
   return Module;
 }
 
+function hasZstd(module: object): module is NodeZstd {
+  return 'zstdCompressSync' in module;
+}
+
 let loaded: Promise<Codec> | undefined;
 
 /** Method 3, made ready once a process. */
 export async function loadZstdCodec(): Promise<Codec> {
-  loaded ??= 'zstdCompressSync' in zlib ? Promise.resolve(nodeCodec(zlib as unknown as NodeZstd)) : loadWasm().then(wasmCodec);
+  loaded ??= hasZstd(zlib) ? Promise.resolve(nodeCodec(zlib)) : loadWasm().then(wasmCodec);
   return loaded;
 }

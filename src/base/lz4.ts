@@ -2,9 +2,7 @@
 // one probe a position and skips faster the longer it finds nothing. Format rules kept by the encoder: the last five bytes are literals and
 // no match begins within the last twelve. The decoder trusts nothing: every length and offset is checked before a byte moves.
 
-import { EngineError } from '../base/errors.ts';
-import type { Codec } from './codec.ts';
-import { wrongLength } from './zlib.ts';
+import { EngineError } from './errors.ts';
 
 const hashBits = 13;
 const matchMin = 4;
@@ -78,7 +76,13 @@ function claimPositions(length: number): number {
   return base;
 }
 
-function compressBlock(source: Uint8Array, target: Uint8Array): number {
+/** Length that compressing `length` bytes never exceeds. */
+export function lz4LengthMax(length: number): number {
+  return length + Math.ceil(length / 255) + 16;
+}
+
+/** Compresses all of `source` into `target`, which has room for the longest result; returns the bytes written. */
+export function compressLz4(source: Uint8Array, target: Uint8Array): number {
   const length = source.length;
   const base = claimPositions(length);
   const searchEnd = length - matchFreeTail;
@@ -134,7 +138,8 @@ function readRest(source: Uint8Array, reader: { at: number }): number {
   }
 }
 
-function decompressBlock(source: Uint8Array, target: Uint8Array): number {
+/** Decompresses all of `source` into all of `target`; anything else is EngineError `corruption`. Returns target.length. */
+export function decompressLz4(source: Uint8Array, target: Uint8Array): number {
   const end = source.length;
   const reader = { at: 0 };
   let to = 0;
@@ -159,17 +164,6 @@ function decompressBlock(source: Uint8Array, target: Uint8Array): number {
     copyMatch(target, to - offset, to, length);
     to += length;
   }
-  if (to !== target.length) throw wrongLength(to, target.length);
+  if (to !== target.length) corrupt('another length than it had');
   return to;
 }
-
-/** Method 1. */
-export const lz4Codec: Codec = {
-  id: 1,
-  name: 'lz4',
-  maxCompressedLength(length: number): number {
-    return length + Math.ceil(length / 255) + 16;
-  },
-  compress: compressBlock,
-  decompress: decompressBlock,
-};
