@@ -62,7 +62,7 @@ const classes = {
   [bsonType.maxKey]: typeClass.maxKey,
 } as const satisfies Record<BsonType, TypeClass>;
 
-const classOfByte: Uint8Array = new Uint8Array(256);
+const classOfByte: TypeClass[] = new Array<TypeClass>(256).fill(typeClass.minKey);
 for (const [code, value] of Object.entries(classes)) classOfByte[Number(code) & 0xff] = value;
 
 /** The class of a value's type: values of different classes are ordered by it alone. */
@@ -87,7 +87,7 @@ export function compareValues(a: Value, b: Value): number {
   const aClass = classOf(a);
   const difference = aClass - classOf(b);
   if (difference !== 0) return difference;
-  return (comparers[aClass] as (a: Value, b: Value) => number)(a, b);
+  return comparers[aClass](a, b);
 }
 
 /** Whether two values are equal in BSON order: 1, 1.0 and decimal 1 are, and so are NaN and NaN. */
@@ -178,23 +178,25 @@ function equal(): number {
   return 0;
 }
 
-// One row a class; the values given to a row are of its class.
-const comparers: readonly ((a: never, b: never) => number)[] = [
-  equal,
-  equal,
-  equal,
-  compareNumbers,
-  (a: string | BsonSymbol, b: string | BsonSymbol) => compareStrings(textOf(a), textOf(b)),
-  (a: Document, b: Document) => compareRaw(a, b, true),
-  (a: BsonArray, b: BsonArray) => compareRaw(a, b, false),
-  compareBinaries,
-  (a: ObjectId, b: ObjectId) => compareBytes(a.bytes, b.bytes),
-  (a: boolean, b: boolean) => Number(a) - Number(b),
-  compareDates,
-  (a: Timestamp, b: Timestamp) => a.seconds - b.seconds || a.increment - b.increment,
-  (a: Regex, b: Regex) => compareStrings(a.pattern, b.pattern) || compareStrings(a.flags, b.flags),
-  comparePointers,
-  (a: Code, b: Code) => compareStrings(a.code, b.code),
-  (a: CodeWithScope, b: CodeWithScope) => compareStrings(a.code, b.code) || compareRaw(a.scope, b.scope, true),
-  equal,
-];
+// A method's type, because its parameters may be narrower: a row is only given values of its class.
+type Comparer = { of(a: Value, b: Value): number }['of'];
+
+const comparers: { readonly [Class in TypeClass]: Comparer } = {
+  [typeClass.minKey]: equal,
+  [typeClass.undefined]: equal,
+  [typeClass.null]: equal,
+  [typeClass.number]: compareNumbers,
+  [typeClass.string]: (a: string | BsonSymbol, b: string | BsonSymbol) => compareStrings(textOf(a), textOf(b)),
+  [typeClass.object]: (a: Document, b: Document) => compareRaw(a, b, true),
+  [typeClass.array]: (a: BsonArray, b: BsonArray) => compareRaw(a, b, false),
+  [typeClass.binData]: compareBinaries,
+  [typeClass.objectId]: (a: ObjectId, b: ObjectId) => compareBytes(a.bytes, b.bytes),
+  [typeClass.bool]: (a: boolean, b: boolean) => Number(a) - Number(b),
+  [typeClass.date]: compareDates,
+  [typeClass.timestamp]: (a: Timestamp, b: Timestamp) => a.seconds - b.seconds || a.increment - b.increment,
+  [typeClass.regex]: (a: Regex, b: Regex) => compareStrings(a.pattern, b.pattern) || compareStrings(a.flags, b.flags),
+  [typeClass.dbPointer]: comparePointers,
+  [typeClass.javascript]: (a: Code, b: Code) => compareStrings(a.code, b.code),
+  [typeClass.javascriptWithScope]: (a: CodeWithScope, b: CodeWithScope) => compareStrings(a.code, b.code) || compareRaw(a.scope, b.scope, true),
+  [typeClass.maxKey]: equal,
+};

@@ -3,14 +3,15 @@
 
 export { ByteSink } from './byte-sink.ts';
 export { Decimal128 } from './decimal128.ts';
+export { describeField, describeValue } from './describe.ts';
 export { BsonArray, CodeWithScope, decodeElement, decodeValue, Document, typeOf } from './document.ts';
 export type { Value } from './document.ts';
 export type { NumberValue, ScalarValue } from './scalar-codec.ts';
 export { classOf, classOfTypeByte, compareRaw, compareStrings, compareValues, equalValues, isNumber, typeClass } from './compare.ts';
 export type { TypeClass } from './compare.ts';
-export { encodeKey, encodeKeyPart, encodeStringPrefix, keyAfter, typeBracket } from './key.ts';
+export { encodeKey, encodeKeyPart, encodeRawKeyPart, encodeStringPrefix, keyAfter, typeBracket } from './key.ts';
 export type { KeyBracket, KeyDirection } from './key.ts';
-export { keyTypeBits } from './key-bits.ts';
+export { KeyBitsWriter, keyTypeBits } from './key-bits.ts';
 export { decodeKey, skipKeyField } from './key-decode.ts';
 export { compareNumbers } from './number-order.ts';
 export { ObjectId, ObjectIdGenerator } from './object-id.ts';

@@ -6,11 +6,12 @@
 //   6  Decimal128 in an odd form, its 16 bytes follow    7  symbol
 
 import { ByteSink } from './byte-sink.ts';
-import { classOf, typeClass } from './compare.ts';
+import { classOfTypeByte, isNumber, typeClass } from './compare.ts';
 import { Decimal128, decimalInfinity, decimalNaN, decimalNegativeInfinity, exponentMin, powerOfTen } from './decimal128.ts';
-import { BsonArray, CodeWithScope, Document } from './document.ts';
+import { BsonArray, CodeWithScope, decodeValue, Document } from './document.ts';
 import type { Value } from './document.ts';
 import type { KeyNumber } from './key-number.ts';
+import { bsonType, readDouble } from './raw.ts';
 import { BsonSymbol, Double } from './scalar.ts';
 import type { NumberValue } from './scalar-codec.ts';
 import { equalBytes } from '../base/bytes.ts';
@@ -29,27 +30,57 @@ const none = new Uint8Array(0);
 
 /** The type bits of a key of these values; empty for the usual types. */
 export function keyTypeBits(values: readonly Value[]): Uint8Array {
-  const sink = new ByteSink(16);
-  for (const value of values) addBits(sink, value);
-  let length = sink.length;
-  while (length > 0 && sink.bytes[length - 1] === 0) length--;
-  // The last code may carry bytes that are zero: reading gives zeros behind the end, so they may go as well.
-  return length === 0 ? none : sink.bytes.slice(0, length);
+  const writer = new KeyBitsWriter();
+  for (const value of values) writer.add(value);
+  return writer.finish();
+}
+
+/** Collects the type bits of a key, field by field. */
+export class KeyBitsWriter {
+  readonly #sink = new ByteSink(16);
+
+  add(value: Value): void {
+    addBits(this.#sink, value);
+  }
+
+  /** Adds the value that lies at `offset` and has the type byte `type`. */
+  addRaw(bytes: Uint8Array, type: number, offset: number): void {
+    if (type === bsonType.int || type === bsonType.string) this.#sink.byte(usual);
+    else if (type === bsonType.double) this.#sink.byte(doubleCode(readDouble(bytes, offset)));
+    else if (mayHaveBits(type)) addBits(this.#sink, decodeValue(bytes, type, offset));
+  }
+
+  /** The type bits; the writer is empty again. */
+  finish(): Uint8Array {
+    const { bytes } = this.#sink;
+    let length = this.#sink.length;
+    // Reading gives zeros behind the end, so zeros that a code carries may go as well.
+    while (length > 0 && bytes[length - 1] === 0) length--;
+    this.#sink.length = 0;
+    return length === 0 ? none : bytes.slice(0, length);
+  }
+}
+
+function mayHaveBits(type: number): boolean {
+  switch (classOfTypeByte(type)) {
+    case typeClass.number:
+    case typeClass.string:
+    case typeClass.object:
+    case typeClass.array:
+    case typeClass.javascriptWithScope:
+      return true;
+    default:
+      return false;
+  }
 }
 
 function addBits(sink: ByteSink, value: Value): void {
-  switch (classOf(value)) {
-    case typeClass.number:
-      addNumber(sink, value as NumberValue);
-      break;
-    case typeClass.string:
-      sink.byte(value instanceof BsonSymbol ? symbol : usual);
-      break;
-    default:
-      if (value instanceof BsonArray) for (const item of value.items()) addBits(sink, item);
-      else if (value instanceof Document) for (const [, field] of value.fields) addBits(sink, field);
-      else if (value instanceof CodeWithScope) for (const [, field] of value.scope.fields) addBits(sink, field);
-  }
+  if (isNumber(value)) addNumber(sink, value);
+  else if (typeof value === 'string') sink.byte(usual);
+  else if (value instanceof BsonSymbol) sink.byte(symbol);
+  else if (value instanceof BsonArray) for (const item of value.items()) addBits(sink, item);
+  else if (value instanceof Document) for (const [, field] of value.fields) addBits(sink, field);
+  else if (value instanceof CodeWithScope) for (const [, field] of value.scope.fields) addBits(sink, field);
 }
 
 function addNumber(sink: ByteSink, value: NumberValue): void {

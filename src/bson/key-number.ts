@@ -40,7 +40,8 @@ export function writeNumberKey(sink: ByteSink, value: NumberValue): void {
   else writeDecimalKey(sink, value);
 }
 
-function writeDoubleKey(sink: ByteSink, value: number): void {
+/** Appends the key of an int32 or a double. */
+export function writeDoubleKey(sink: ByteSink, value: number): void {
   if (!(Math.abs(value) < Infinity)) {
     sink.byte(value > 0 ? keyType.infinity : value < 0 ? keyType.negativeInfinity : keyType.nan);
     return;

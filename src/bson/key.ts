@@ -15,10 +15,12 @@ import { encodeUtf8 } from '../base/text.ts';
 import { ByteSink } from './byte-sink.ts';
 import { classOf, typeClass } from './compare.ts';
 import type { TypeClass } from './compare.ts';
+import { decodeValue } from './document.ts';
 import type { BsonArray, CodeWithScope, Document, Value } from './document.ts';
-import { invertBytes, writeNumberKey } from './key-number.ts';
+import { invertBytes, writeDoubleKey, writeNumberKey } from './key-number.ts';
 import { classBounds, keyType } from './key-type.ts';
 import type { ObjectId } from './object-id.ts';
+import { bsonType, readDouble, readInt32, readInt64, readInt64Approximate } from './raw.ts';
 import type { Binary, BsonSymbol, Code, DateTime, DbPointer, Regex, Timestamp } from './scalar.ts';
 import type { NumberValue } from './scalar-codec.ts';
 
@@ -76,10 +78,54 @@ export function typeBracket(of: TypeClass, direction: KeyDirection): KeyBracket 
   return { low: Uint8Array.of(low), high: Uint8Array.of(high + 1) };
 }
 
+/** As encodeKeyPart, for the value that lies at `offset` and has the type byte `type`. The usual types are not decoded. */
+export function encodeRawKeyPart(sink: ByteSink, bytes: Uint8Array, type: number, offset: number, direction: KeyDirection): void {
+  const at = sink.length;
+  const writer = rawWriters[type];
+  if (writer === undefined) writeKeyValue(sink, decodeValue(bytes, type, offset));
+  else writer(sink, bytes, offset);
+  if (direction < 0) invertBytes(sink.bytes, at, sink.length);
+}
+
+type RawWriter = (sink: ByteSink, bytes: Uint8Array, offset: number) => void;
+
+const rawWriters: (RawWriter | undefined)[] = new Array<RawWriter | undefined>(256).fill(undefined);
+rawWriters[bsonType.int] = (sink, bytes, offset) => {
+  writeDoubleKey(sink, readInt32(bytes, offset));
+};
+rawWriters[bsonType.double] = (sink, bytes, offset) => {
+  writeDoubleKey(sink, readDouble(bytes, offset));
+};
+rawWriters[bsonType.long] = (sink, bytes, offset) => {
+  const value = readInt64Approximate(bytes, offset);
+  if (Number.isSafeInteger(value)) writeDoubleKey(sink, value);
+  else writeNumberKey(sink, readInt64(bytes, offset));
+};
+rawWriters[bsonType.string] = (sink, bytes, offset) => {
+  sink.byte(keyType.string);
+  const at = sink.length;
+  sink.range(bytes, offset + 4, offset + 3 + readInt32(bytes, offset));
+  escapeFrom(sink, at);
+  sink.byte(0);
+};
+rawWriters[bsonType.objectId] = (sink, bytes, offset) => {
+  sink.byte(keyType.objectId);
+  sink.range(bytes, offset, offset + 12);
+};
+rawWriters[bsonType.bool] = (sink, bytes, offset) => {
+  sink.byte(bytes[offset] === 1 ? keyType.true : keyType.false);
+};
+rawWriters[bsonType.null] = writeTypeOnly(keyType.null);
+rawWriters[bsonType.date] = (sink, bytes, offset) => {
+  sink.byte(keyType.date);
+  writeUint32(sink, (readInt32(bytes, offset + 4) ^ 0x80000000) >>> 0);
+  writeUint32(sink, readInt32(bytes, offset));
+};
+
 function writeKeyValue(sink: ByteSink, value: Value): void {
   if (typeof value === 'number') writeNumberKey(sink, value);
   else if (typeof value === 'string') writeText(sink, keyType.string, value);
-  else (writers[classOf(value)] as (sink: ByteSink, value: Value) => void)(sink, value);
+  else writers[classOf(value)](sink, value);
 }
 
 function writeText(sink: ByteSink, type: number, text: string): void {
@@ -92,6 +138,11 @@ function writeText(sink: ByteSink, type: number, text: string): void {
 function writeEscaped(sink: ByteSink, text: string): void {
   const at = sink.length;
   sink.utf8(text);
+  escapeFrom(sink, at);
+}
+
+/** Escapes what was written from `at` on. */
+function escapeFrom(sink: ByteSink, at: number): void {
   let clean = at;
   while (clean < sink.length && (sink.bytes[clean] as number) > 1) clean++;
   if (clean === sink.length) return;
@@ -152,8 +203,10 @@ function writeTypeOnly(type: number): (sink: ByteSink) => void {
   };
 }
 
-// One row a class; the values given to a row are of its class.
-const writers = {
+// A method's type, because its parameter may be narrower: a row is only given values of its class.
+type ClassWriter = { of(sink: ByteSink, value: Value): void }['of'];
+
+const writers: { readonly [Class in TypeClass]: ClassWriter } = {
   [typeClass.minKey]: writeTypeOnly(keyType.minKey),
   [typeClass.undefined]: writeTypeOnly(keyType.undefined),
   [typeClass.null]: writeTypeOnly(keyType.null),
@@ -200,4 +253,4 @@ const writers = {
     writeText(sink, keyType.javascriptWithScope, value.code);
     writeElements(sink, value.scope);
   },
-} satisfies Record<TypeClass, (sink: ByteSink, value: never) => void>;
+};

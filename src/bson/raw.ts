@@ -40,9 +40,12 @@ export type TypeName = keyof typeof bsonType;
 /** The codes of `$type`: 1 to 19, -1 for minKey, 127 for maxKey. */
 export type BsonType = (typeof bsonType)[TypeName];
 
-const typeNames: ReadonlyMap<number, TypeName> = new Map(
-  (Object.entries(bsonType) as [TypeName, BsonType][]).map(([name, code]) => [code, name]),
-);
+function isTypeName(name: string): name is TypeName {
+  return Object.hasOwn(bsonType, name);
+}
+
+const typeNames = new Map<number, TypeName>();
+for (const name of Object.keys(bsonType)) if (isTypeName(name)) typeNames.set(bsonType[name], name);
 
 /** The alias of a type code, or undefined where there is none. */
 export function typeNameOf(code: number): TypeName | undefined {
@@ -51,7 +54,7 @@ export function typeNameOf(code: number): TypeName | undefined {
 
 /** The type code of an alias, or undefined where there is none. */
 export function typeCodeOf(name: string): BsonType | undefined {
-  return Object.hasOwn(bsonType, name) ? bsonType[name as TypeName] : undefined;
+  return isTypeName(name) ? bsonType[name] : undefined;
 }
 
 const float = new Float64Array(1);

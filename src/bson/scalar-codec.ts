@@ -94,9 +94,9 @@ export const scalarDecoders: readonly (readonly [number, Decoder])[] = [
   [bsonType.maxKey, () => maxKey],
 ];
 
-type WriterOf<T extends { readonly bsonType: BsonType }> = (sink: ByteSink, value: T) => void;
 type WritersOf<T extends { readonly bsonType: BsonType }> = {
-  readonly [Code in T['bsonType']]: WriterOf<Extract<T, { readonly bsonType: Code }>>;
+  // A method's type, because a row is given values of the union but only those of its type.
+  readonly [Code in T['bsonType']]: { of(sink: ByteSink, value: Extract<T, { readonly bsonType: Code }>): void }['of'];
 };
 
 /** Appends a value without its type and name, by the code of `$type`. */

@@ -4,13 +4,18 @@ import fc from 'fast-check';
 import { compareBytes } from '../../src/base/bytes.ts';
 import {
   BsonArray,
+  ByteSink,
   classOf,
   compareStrings,
   compareValues,
   decodeKey,
+  Document,
+  elementValue,
   encodeKey,
+  encodeRawKeyPart,
   encodeStringPrefix,
   keyAfter,
+  KeyBitsWriter,
   keyTypeBits,
   skipKeyField,
   typeBracket,
@@ -77,6 +82,22 @@ describe('a key', () => {
         assert.equal(offset, key.length);
       }),
       { numRuns: 10000 },
+    );
+  });
+
+  it('is the same made from raw bytes, and so are its type bits', () => {
+    fc.assert(
+      fc.property(anyValue, direction, (value, way) => {
+        const { bytes } = Document.of({ a: value });
+        const at = elementValue(bytes, 4);
+        const sink = new ByteSink(1);
+        encodeRawKeyPart(sink, bytes, bytes[4] as number, at, way);
+        assert.deepEqual(sink.toBytes(), encodeKey([value], [way]));
+        const bits = new KeyBitsWriter();
+        bits.addRaw(bytes, bytes[4] as number, at);
+        assert.deepEqual(bits.finish(), keyTypeBits([value]));
+      }),
+      { numRuns: 5000 },
     );
   });
 

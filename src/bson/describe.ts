@@ -1,0 +1,71 @@
+// Values as MongoDB's error messages show them: `{ a: 1, b: "x" }`, doubles with a point or an exponent, ids, dates and binary data by
+// their constructors. It is for people: types that look alike (int32 and int64) are not told apart, text is not escaped.
+
+import { BsonArray, CodeWithScope, Document } from './document.ts';
+import type { Value } from './document.ts';
+import { Decimal128 } from './decimal128.ts';
+import { ObjectId } from './object-id.ts';
+import { bsonType } from './raw.ts';
+import { Binary, BsonSymbol, Code, DateTime, DbPointer, Double, Regex, Timestamp } from './scalar.ts';
+
+/** A value as error messages show it. */
+export function describeValue(value: Value): string {
+  if (typeof value === 'string') return `"${value}"`;
+  if (value === null || typeof value !== 'object') return String(value);
+  if (value instanceof Double) return describeDouble(value.value);
+  if (value instanceof Document) return describeDocument(value);
+  if (value instanceof BsonArray) return value.isEmpty ? '[]' : `[ ${value.items().map(describeValue).join(', ')} ]`;
+  if (value instanceof ObjectId) return `ObjectId('${value.toHexString()}')`;
+  if (value instanceof DateTime) return `new Date(${String(value.msBig)})`;
+  return describeRare(value);
+}
+
+type RareValue = Exclude<Value, number | bigint | string | boolean | null | Double | Document | BsonArray | ObjectId | DateTime>;
+
+function describeRare(value: RareValue): string {
+  if (value instanceof Decimal128) return value.toString();
+  if (value instanceof Regex) return `/${value.pattern}/${value.flags}`;
+  if (value instanceof Timestamp) return `Timestamp(${String(value.seconds)}, ${String(value.increment)})`;
+  if (value instanceof Binary) return `BinData(${String(value.subtype)}, ${hex(value.bytes)})`;
+  if (value instanceof Code) return value.code;
+  if (value instanceof CodeWithScope) return `CodeWScope( ${value.code}, ${describeDocument(value.scope)})`;
+  if (value instanceof BsonSymbol) return `"${value.text}"`;
+  if (value instanceof DbPointer) return `DBRef('${value.namespace}',${hex(value.id).toLowerCase()})`;
+  if (value.bsonType === bsonType.undefined) return 'undefined';
+  return value.bsonType === bsonType.minKey ? 'MinKey' : 'MaxKey';
+}
+
+/** A field as error messages show it: `a: 1`. */
+export function describeField(name: string, value: Value): string {
+  return `${name}: ${describeValue(value)}`;
+}
+
+function describeDocument(document: Document): string {
+  if (document.isEmpty) return '{}';
+  return `{ ${document.fields.map(([name, value]) => describeField(name, value)).join(', ')} }`;
+}
+
+/** As C's %.16g, with `.0` behind whole numbers. */
+function describeDouble(value: number): string {
+  if (Number.isNaN(value)) return 'nan.0';
+  if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf';
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
+  const [mantissa = '', exponent = '0'] = value.toExponential(15).split('e');
+  const power = Number(exponent);
+  if (power < -4 || power >= 16) {
+    const sign = power < 0 ? '-' : '+';
+    return `${trimZeros(mantissa)}e${sign}${String(Math.abs(power)).padStart(2, '0')}`;
+  }
+  const text = trimZeros(value.toFixed(Math.max(15 - power, 0)));
+  return text.includes('.') ? text : `${text}.0`;
+}
+
+function trimZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+function hex(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte.toString(16).toUpperCase().padStart(2, '0');
+  return text;
+}
