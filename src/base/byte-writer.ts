@@ -21,19 +21,23 @@ export class ByteWriter {
   }
 
   u8(value: number): void {
-    this.#view.setUint8(this.extend(1), value);
+    const at = this.extend(1);
+    this.#view.setUint8(at, value);
   }
 
   u16(value: number): void {
-    this.#view.setUint16(this.extend(2), value, true);
+    const at = this.extend(2);
+    this.#view.setUint16(at, value, true);
   }
 
   u32(value: number): void {
-    this.#view.setUint32(this.extend(4), value, true);
+    const at = this.extend(4);
+    this.#view.setUint32(at, value, true);
   }
 
   i32(value: number): void {
-    this.#view.setInt32(this.extend(4), value, true);
+    const at = this.extend(4);
+    this.#view.setInt32(at, value, true);
   }
 
   /** A whole number from 0 to 2^53 - 1, in eight bytes. */
@@ -45,7 +49,8 @@ export class ByteWriter {
   }
 
   f64(value: number): void {
-    this.#view.setFloat64(this.extend(8), value, true);
+    const at = this.extend(8);
+    this.#view.setFloat64(at, value, true);
   }
 
   varint(value: number): void {

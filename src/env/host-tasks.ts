@@ -87,6 +87,6 @@ export class HostTasks implements Tasks {
 
   async submit<I, R>(kind: string, input: I): Promise<R> {
     await this.pause();
-    return this.#jobs.run(kind, input) as R;
+    return this.#jobs.run<R>(kind, input);
   }
 }

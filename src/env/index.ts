@@ -7,3 +7,11 @@ export type { Network, NetworkAddress, NetworkListener, NetworkPeer } from './ne
 export { openHostEnv, openMemoryEnv } from './host-env.ts';
 export { MemoryFiles } from './memory-files.ts';
 export { openHostNetwork } from './network.ts';
+
+// For other file systems and environments: the simulator of the tests is built from these.
+export { closedError, lockedError, pathError } from './file-errors.ts';
+export { FileTree, normalPath } from './file-tree.ts';
+export { JobTable } from './job-table.ts';
+export { loadCodecs } from './codec-table.ts';
+export { PagedBytes } from './paged-bytes.ts';
+export { readWholeFile, replaceWholeFile } from './whole-file.ts';

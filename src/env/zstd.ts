@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import * as zlib from 'node:zlib';
+import { assert } from '../base/assert.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
 import type { Codec } from './codec.ts';
 import { unpackInto, wrongLength } from './zlib.ts';
@@ -127,12 +128,38 @@ function wasmCodec(module: ZstdModule): Codec {
   };
 }
 
+/** The functions that `wasmCodec` relies on; a version of the package without them is refused at the start, not at the first block. */
+const wasmFunctions = [
+  'init',
+  '_malloc',
+  '_free',
+  '_ZSTD_isError',
+  '_ZSTD_createCCtx',
+  '_ZSTD_createDCtx',
+  '_ZSTD_compress_usingDict',
+  '_ZSTD_decompress_usingDict',
+];
+
+function isZstdModule(module: unknown): module is ZstdModule {
+  if (typeof module !== 'object' || module === null) return false;
+  const members = new Map<string, unknown>(Object.entries(module));
+  return wasmFunctions.every((name) => typeof members.get(name) === 'function');
+}
+
+function isZstdPackage(value: unknown): value is { init(): Promise<void> } {
+  return typeof value === 'object' && value !== null && 'init' in value && typeof value.init === 'function';
+}
+
 async function loadWasm(): Promise<ZstdModule> {
   const load = createRequire(import.meta.url);
-  const whole = load('@bokuweb/zstd-wasm') as { init(): Promise<void> };
+  const name = '@bokuweb/zstd-wasm';
+  const whole: unknown = load(name);
+  assert(isZstdPackage(whole), 'the zstd package has an init function');
   await whole.init();
-  const { Module } = load(join(dirname(load.resolve('@bokuweb/zstd-wasm')), 'module.js')) as { Module: ZstdModule };
-  return Module;
+  const inner: unknown = load(join(dirname(load.resolve(name)), 'module.js'));
+  const module: unknown = typeof inner === 'object' && inner !== null && 'Module' in inner ? inner.Module : undefined;
+  assert(isZstdModule(module), 'the zstd package has the functions of its library');
+  return module;
 }
 
 function hasZstd(module: object): module is NodeZstd {

@@ -3,7 +3,7 @@
 // of the same name stay in order. Nothing here waits: SimFiles puts it into time and adds the faults.
 
 import { posix } from 'node:path';
-import { FileTree } from '../../src/env/file-tree.ts';
+import { FileTree } from '../../src/env/index.ts';
 import type { SimInode } from './sim-inode.ts';
 import type { SimRandom } from './sim-random.ts';
 

@@ -8,9 +8,8 @@
 // A crash can be had in three ways: `files.faults.crashAt(n)` ends the run at the n-th operation, `files.turnOff()` at any moment, and
 // `crash()` called from `files.onOperation` gives an image of that moment while the run goes on, so that one run gives a crash a step.
 
-import { loadCodecs } from '../../src/env/codec-table.ts';
+import { JobTable, loadCodecs } from '../../src/env/index.ts';
 import type { Codecs, Env, Host, JobFunction, Step, Tasks } from '../../src/env/index.ts';
-import { JobTable } from '../../src/env/job-table.ts';
 import { SimClock } from './sim-clock.ts';
 import { SimDisk } from './sim-disk.ts';
 import { SimFiles, simPid } from './sim-files.ts';
@@ -54,7 +53,7 @@ class SimTasks implements Tasks {
 
   async submit<I, R>(kind: string, input: I): Promise<R> {
     await this.pause();
-    const result = this.#jobs.run(kind, input) as R;
+    const result = this.#jobs.run<R>(kind, input);
     await this.#clock.sleep(this.#random.fraction() * 5);
     return result;
   }

@@ -13,9 +13,15 @@
 
 import { concatBytes } from '../../src/base/bytes.ts';
 import { EngineError } from '../../src/base/errors.ts';
-import { pathError, lockedError, closedError } from '../../src/env/file-errors.ts';
-import { FileTree, normalPath } from '../../src/env/file-tree.ts';
-import { readWholeFile, replaceWholeFile } from '../../src/env/whole-file.ts';
+import {
+  FileTree,
+  closedError,
+  lockedError,
+  normalPath,
+  pathError,
+  readWholeFile,
+  replaceWholeFile,
+} from '../../src/env/index.ts';
 import type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from '../../src/env/index.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimDisk } from './sim-disk.ts';

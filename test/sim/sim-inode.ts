@@ -1,7 +1,7 @@
 // The content of one simulated file: what reads see (`live`), what a power failure leaves for sure (`durable`), and the changes between
 // them that no sync has covered. A change keeps whole sectors as they were right after it, because that is what a device is given.
 
-import { PagedBytes } from '../../src/env/paged-bytes.ts';
+import { PagedBytes } from '../../src/env/index.ts';
 import type { SimRandom } from './sim-random.ts';
 
 /** What a device writes as one piece. */
