@@ -26,6 +26,12 @@ export type {
   RegexNode,
   TypeNode,
 } from './filter/node.ts';
+export { compileAddFields, compileProjection, compileUnsetFields } from './projection/projection.ts';
+export type { Projection, ProjectionOptions } from './projection/projection.ts';
 export type { Pattern } from './regex.ts';
+export { compileSort, sortKeyOf } from './sort.ts';
+export type { SortKey, SortPart } from './sort.ts';
+export { tuplesOf } from './tuples.ts';
+export type { ParallelArrays } from './tuples.ts';
 export { isTruthy } from './truth.ts';
 export { refuse } from './refuse.ts';
