@@ -1,0 +1,222 @@
+// The data file as pieces of space: where the next image goes, how the file grows and shrinks. In-place writes go to free extents side by
+// side; growth and cutting go one after the other, so that a cut never takes what an append has just written. Invariants: every unit below
+// the end was written once, so the disk has it; a failed write gives its space back; after a failure that is not a full disk nothing more
+// is written (`poisoned`). A reserve of free units is kept for the next checkpoint (law 25).
+
+import { assert } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { File } from '../../env/index.ts';
+import { unitBytes, unitsFor } from './block-number.ts';
+import { Space } from './space.ts';
+
+/** Units between the two copies of a meta image, at least. */
+const copyDistance = 16;
+
+/** Units of zeros in one write. */
+const zeroUnitsMax = 256;
+
+/** A free tail is cut when it has a sixteenth of the file, at least and at most so many units. */
+const cutUnitsMin = 64;
+const cutUnitsMax = 16384;
+
+/** Who asks for space: `data` leaves the reserve alone, `meta` may use it. */
+export type SpaceUser = 'data' | 'meta';
+
+/** One open data file and its space. */
+export class BlockFile {
+  readonly #file: File;
+  readonly #space: Space;
+  #reserveUnits = 0;
+  /** The growing and cutting that is going on; the next waits for it. */
+  #tail: Promise<void> = Promise.resolve();
+  #failure: unknown;
+  #written = 0;
+  #read = 0;
+
+  /** All units below `end` are given out at first; `release` those that are free. */
+  constructor(file: File, end: number) {
+    this.#file = file;
+    this.#space = new Space(end);
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  /** Bytes of the file. */
+  get bytes(): number {
+    return this.#space.end * unitBytes;
+  }
+
+  get freeBytes(): number {
+    return this.#space.freeUnits * unitBytes;
+  }
+
+  get bytesWritten(): number {
+    return this.#written;
+  }
+
+  get bytesRead(): number {
+    return this.#read;
+  }
+
+  /** Bytes [offset, offset + length); fewer than that in the file is `corruption`. */
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const target = new Uint8Array(length);
+    const got = await this.#file.read(target, offset);
+    this.#read += got;
+    if (got < length) {
+      const place = { file: this.path, offset };
+      throw new EngineError('corruption', `the file ends ${String(length - got)} bytes before the block`, { place });
+    }
+    return target;
+  }
+
+  /** Writes an image into free space, at least the copy distance from `other` if that is given, and returns its unit. */
+  async put(image: Uint8Array, user: SpaceUser, other?: number): Promise<number> {
+    this.#check();
+    const units = unitsFor(image.length);
+    const at = this.#take(units, user, other);
+    if (at < 0) return this.#append(image, units, other);
+    try {
+      await this.writeAt(image, at);
+    } catch (error) {
+      this.#space.free(at, units);
+      throw error;
+    }
+    return at;
+  }
+
+  /** Overwrites what is at a unit: superblocks, and space that the caller was given. */
+  async writeAt(image: Uint8Array, unit: number): Promise<void> {
+    this.#check();
+    await this.#guard(this.#file.write(image, unit * unitBytes));
+    this.#written += image.length;
+  }
+
+  /** Makes durable what was written. Any failure, a full disk too, poisons: what the disk has is not known. */
+  async sync(): Promise<void> {
+    this.#check();
+    try {
+      await this.#file.sync();
+    } catch (error) {
+      this.fail(error);
+      throw error;
+    }
+  }
+
+  /** Gives units back. */
+  release(start: number, units: number): void {
+    this.#space.free(start, units);
+  }
+
+  /** Sets the reserve and tries to have it; a full disk is not an error: then `data` gets no space within the file until there is more. */
+  async keepReserve(units: number): Promise<void> {
+    this.#reserveUnits = units;
+    await this.#atTail(async () => {
+      while (this.#space.freeUnits < units) {
+        const step = Math.min(units - this.#space.freeUnits, zeroUnitsMax);
+        if (!(await this.#appendZeros(step))) return;
+      }
+    });
+  }
+
+  /** Cuts the free tail off when it is large; the reserve stays. */
+  async cutTail(): Promise<void> {
+    await this.#atTail(async () => {
+      const tail = this.#space.tailUnits;
+      const kept = Math.max(0, this.#reserveUnits - (this.#space.freeUnits - tail));
+      const cut = tail - kept;
+      if (cut < Math.min(Math.max(this.#space.end / 16, cutUnitsMin), cutUnitsMax)) return;
+      // Out of the space first: an append that comes meanwhile waits, and nobody is given what is about to go.
+      this.#space.cut(cut);
+      await this.#guard(this.#file.truncate(this.#space.end * unitBytes));
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#tail;
+    await this.#file.close();
+  }
+
+  /** From here on nothing is written: what the disk holds is not known any more. */
+  fail(cause: unknown): void {
+    this.#failure ??= cause;
+  }
+
+  #take(units: number, user: SpaceUser, other: number | undefined): number {
+    if (user === 'data' && this.#space.freeUnits - units < this.#reserveUnits) return -1;
+    return other === undefined ? this.#space.take(units) : this.#space.takeApart(units, other, copyDistance);
+  }
+
+  /** Writes the image behind the end. A gap that the copy distance asks for is written with zeros and becomes free space. */
+  async #append(image: Uint8Array, units: number, other: number | undefined): Promise<number> {
+    return this.#atTail(async () => {
+      const gap = other === undefined ? 0 : Math.max(0, other + units + copyDistance - this.#space.end);
+      if (gap > 0 && !(await this.#appendZeros(gap))) throw noSpace(this.path);
+      const end = this.#space.end;
+      await this.#growing(image, end);
+      const at = this.#space.grow(units);
+      assert(at === end, 'only one grows the file at a time');
+      return at;
+    });
+  }
+
+  async #appendZeros(units: number): Promise<boolean> {
+    for (let left = units; left > 0; left -= zeroUnitsMax) {
+      const step = Math.min(left, zeroUnitsMax);
+      try {
+        await this.#growing(new Uint8Array(step * unitBytes), this.#space.end);
+      } catch (error) {
+        if (isNoSpace(error)) return false;
+        throw error;
+      }
+      this.#space.free(this.#space.grow(step), step);
+    }
+    return true;
+  }
+
+  /** A write that makes the file longer; what a full disk has taken of it is given back. */
+  async #growing(bytes: Uint8Array, unit: number): Promise<void> {
+    try {
+      await this.writeAt(bytes, unit);
+    } catch (error) {
+      if (isNoSpace(error)) await this.#guard(this.#file.truncate(unit * unitBytes));
+      throw error;
+    }
+  }
+
+  async #atTail<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#tail;
+    let done = (): void => undefined;
+    this.#tail = new Promise((resolve) => (done = resolve));
+    await before;
+    try {
+      return await work();
+    } finally {
+      done();
+    }
+  }
+
+  async #guard(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      if (!isNoSpace(error)) this.fail(error);
+      throw error;
+    }
+  }
+
+  #check(): void {
+    if (this.#failure === undefined) return;
+    throw new EngineError('poisoned', 'an earlier write or sync of the data file failed', { cause: this.#failure, place: { file: this.path } });
+  }
+}
+
+export function isNoSpace(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'no-space';
+}
+
+function noSpace(file: string): EngineError {
+  return new EngineError('no-space', 'the data file cannot grow', { place: { file } });
+}

@@ -1,0 +1,384 @@
+// The block store: numbered blocks in the data file, copy on write, and the checkpoint that makes a set of them the one recovery starts from
+// (laws 16 to 18, 22 and 25). Each stored version of a block is an image with a life in checkpoints: the first that has it and the first
+// that has it no more. Space comes back when neither the tree, nor the durable checkpoint, nor the one being written, nor a read has it.
+// Checkpoints are counted in memory by epochs: what happens now is first in the checkpoint that is captured next.
+
+import { assert, must } from '../../base/assert.ts';
+import { ByteWriter } from '../../base/byte-writer.ts';
+import { crc32c } from '../../base/crc32c.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { Env } from '../../env/index.ts';
+import { BlockFile, isNoSpace } from './block-file.ts';
+import { blockTableNumber, unitBytes, unitsFor } from './block-number.ts';
+import type { BlockNumber, CheckpointRoot } from './block-number.ts';
+import { blockKinds, encodeMeta, encodePlace, piecesOf } from './block-table.ts';
+import type { BlockPlace } from './block-table.ts';
+import { chooseSuperblock, createDataFile, readTable, readTwice, writeSuperblock } from './data-file.ts';
+import { firstFileUnits, superblockUnits } from './superblock.ts';
+import type { Slot, Superblock, TwicePlace } from './superblock.ts';
+import { verifyStore } from './verify-store.ts';
+import type { StoreProblem } from './verify-store.ts';
+
+/** One stored version of a block. */
+interface Image {
+  readonly place: BlockPlace;
+  /** First epoch whose checkpoint has it; Infinity while it waits for its edit. */
+  from: number;
+  /** First epoch whose checkpoint has it no more; Infinity while it is the newest. */
+  to: number;
+  readers: number;
+}
+
+/** Bytes now, and counts since opening. */
+export interface BlockStatistics {
+  readonly fileBytes: number;
+  /** Images of the current tree. */
+  readonly usedBytes: number;
+  /** Free, or free after the next checkpoint. */
+  readonly freeableBytes: number;
+  readonly written: number;
+  readonly read: number;
+  readonly blocks: number;
+}
+
+/** Rows of the block table that are encoded between two turns of the event loop. */
+const tableSlice = 4096;
+
+/** Least and most units kept free for a checkpoint. */
+const reserveUnitsMin = 32;
+const reserveUnitsMax = 16384;
+
+/** All blocks of one data file. */
+export class BlockStore {
+  readonly #env: Env;
+  readonly #file: BlockFile;
+  readonly #images = new Map<number, Image>();
+  /** Images that are not the newest any more and whose space is still needed. */
+  readonly #limbo = new Set<Image>();
+  /** Numbers dropped since the capture, with the image that was newest then, if there was one. */
+  readonly #droppedSince = new Map<number, Image | undefined>();
+  #superblock: Superblock;
+  #slot: Slot;
+  #durable = 0;
+  #captured: number | undefined;
+  #epoch = 1;
+  #nextNumber: number;
+  /** Units of the images of the tree, of those that are meta, and of those in limbo. */
+  #usedUnits = 0;
+  #metaUnits = 0;
+  #limboUnits = 0;
+
+  private constructor(env: Env, file: BlockFile, from: { superblock: Superblock; slot: Slot }) {
+    this.#env = env;
+    this.#file = file;
+    this.#superblock = from.superblock;
+    this.#slot = from.slot;
+    this.#nextNumber = from.superblock.nextNumber;
+  }
+
+  /** Makes the file, which must not be there, and opens it. A crash before the end leaves no file of this name. */
+  static async create(env: Env, path: string): Promise<BlockStore> {
+    await createDataFile(env, path);
+    const { store } = await BlockStore.open(env, path);
+    return store;
+  }
+
+  /**
+   * Opens the file with its newest whole checkpoint; `root` is absent when there is none yet. Space that the block table does not name is
+   * free. The chosen superblock is written again and synced before anything else is (law 22).
+   */
+  static async open(env: Env, path: string): Promise<{ store: BlockStore; root: CheckpointRoot | undefined }> {
+    if (!(await env.files.exists(path))) throw new EngineError('io', 'there is no data file', { place: { file: path } });
+    const handle = await env.files.open(path, 'write');
+    try {
+      const sizeUnits = unitsFor(await handle.size());
+      const probe = new BlockFile(handle, sizeUnits);
+      const chosen = await chooseSuperblock(probe);
+      const places = await readTable(probe, chosen.superblock);
+      const file = new BlockFile(handle, Math.max(sizeUnits, firstFileUnits, ...endsOf(places, chosen.superblock)));
+      const store = new BlockStore(env, file, chosen);
+      store.#load(places);
+      await writeSuperblock(file, chosen.superblock, chosen.slot);
+      await file.keepReserve(store.#reserve());
+      return { store, root: chosen.superblock.root };
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Closes the file; the caller has waited for all reads and writes. */
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  /** A fresh number, for a node that will be written by a checkpoint. */
+  reserveNumber(): BlockNumber {
+    return this.#nextNumber++ as BlockNumber;
+  }
+
+  /**
+   * Writes a data block, one copy, not synced. It is in no tree and no checkpoint until `adopt`; a crash before leaves free space only.
+   * A full disk is `no-space` and changes nothing.
+   */
+  async writeData(image: Uint8Array): Promise<BlockNumber> {
+    assert(image.length > 0, 'a block has bytes');
+    const first = await this.#file.put(image, 'data');
+    const number = this.reserveNumber();
+    const place: BlockPlace = { number, kind: blockKinds.data, first, second: -1, length: image.length, checksum: 0 };
+    this.#enter({ place, from: Infinity, to: Infinity, readers: 0 });
+    return number;
+  }
+
+  /** The edit that brings this data block into the tree is being applied: called in the same synchronous step. */
+  adopt(number: BlockNumber): void {
+    const image = this.#image(number);
+    assert(image.from === Infinity, 'a block is adopted once');
+    image.from = this.#epoch;
+  }
+
+  /** The job that wrote this block was undone: its space is free at once. */
+  abandon(number: BlockNumber): void {
+    const image = this.#image(number);
+    assert(image.from === Infinity, 'a block of the tree is dropped, not abandoned');
+    this.#leave(image);
+    this.#retire(image, 0);
+  }
+
+  /** The edit that takes this block (or node, written or not) out of the tree is being applied. Its space comes back by law 16. */
+  drop(number: BlockNumber): void {
+    const image = this.#images.get(number);
+    assert(image === undefined || image.from !== Infinity, 'a block that was never adopted is abandoned');
+    if (this.#captured !== undefined) this.#droppedSince.set(number, image);
+    if (image === undefined) return;
+    this.#leave(image);
+    this.#retire(image, this.#epoch);
+  }
+
+  /**
+   * Bytes [from, from + length) of a data block, unchecked: the fences have the checksums. The block may be dropped meanwhile; its space is
+   * not used again before the read is over.
+   */
+  async readData(number: BlockNumber, from: number, length: number): Promise<Uint8Array> {
+    const image = this.#image(number);
+    assert(from >= 0 && length >= 0 && from + length <= image.place.length, 'a read lies within its block');
+    image.readers++;
+    try {
+      return await this.#file.read(image.place.first * unitBytes + from, length);
+    } finally {
+      image.readers--;
+      this.#settle(image);
+    }
+  }
+
+  /** The payload of a meta block, checked; from its second copy when the first is damaged. Both damaged is `corruption`. */
+  async readMeta(number: BlockNumber): Promise<Uint8Array> {
+    const image = this.#image(number);
+    assert(image.place.kind === blockKinds.meta, 'only meta blocks are read whole');
+    image.readers++;
+    try {
+      return await readTwice(this.#file, image.place, number);
+    } finally {
+      image.readers--;
+      this.#settle(image);
+    }
+  }
+
+  /** File, offset and length of a block, for the place in an error. */
+  placeOf(number: BlockNumber): { file: string; offset: number; length: number } | undefined {
+    const place = this.#images.get(number)?.place;
+    return place === undefined ? undefined : { file: this.#file.path, offset: place.first * unitBytes, length: place.length };
+  }
+
+  /** Captures the state between two edits: what is adopted and dropped from here on is not in the checkpoint. One at a time. */
+  beginCheckpoint(): void {
+    assert(this.#captured === undefined, 'one checkpoint at a time');
+    this.#captured = this.#epoch;
+    this.#epoch++;
+    this.#droppedSince.clear();
+  }
+
+  /** Writes a version of a meta block in two fresh places: the captured one during a checkpoint. One write of a number at a time. */
+  async writeMeta(number: BlockNumber, payload: Uint8Array): Promise<void> {
+    assert(number > blockTableNumber && number < this.#nextNumber, 'a number is reserved before it is written');
+    const epoch = this.#captured ?? this.#epoch;
+    const placed = await this.#putTwice(number, payload);
+    const place: BlockPlace = { number, kind: blockKinds.meta, ...placed };
+    const image: Image = { place, from: epoch, to: Infinity, readers: 0 };
+    if (this.#droppedSince.has(number)) {
+      // Dropped after the capture: only this checkpoint has it, in place of the version before.
+      const before = this.#droppedSince.get(number);
+      this.#droppedSince.set(number, image);
+      if (before !== undefined) this.#retire(before, epoch);
+      this.#retire(image, epoch + 1);
+      return;
+    }
+    const before = this.#images.get(number);
+    if (before !== undefined) this.#leave(before);
+    this.#enter(image);
+    if (before !== undefined) this.#retire(before, epoch);
+  }
+
+  /**
+   * Makes the captured state the one that recovery starts from: block table, sync, superblock, sync. Resolves when it is durable; then the
+   * space of what only older checkpoints had is free. `no-space` before the superblock: the caller cancels. Any other error poisons.
+   */
+  async publish(root: CheckpointRoot): Promise<void> {
+    const captured = must(this.#captured, 'a checkpoint was begun');
+    const table = await this.#writeTable(captured);
+    await this.#file.sync();
+    const before = this.#superblock;
+    const { fileId, generation } = before;
+    const superblock: Superblock = { fileId, generation: generation + 1, nextNumber: this.#nextNumber, table, root };
+    const slot = this.#slot === 0 ? 1 : 0;
+    try {
+      await writeSuperblock(this.#file, superblock, slot);
+    } catch (error) {
+      // The slot may hold either; nothing may follow that relies on one of them.
+      this.#file.fail(error);
+      throw isNoSpace(error) ? new EngineError('io', 'the superblock could not be written', { cause: error }) : error;
+    }
+    this.#superblock = superblock;
+    this.#slot = slot;
+    this.#durable = captured;
+    this.#endCapture();
+    if (before.table !== undefined) this.#releaseTwice(before.table);
+    await this.#file.keepReserve(this.#reserve());
+    await this.#file.cutTail();
+  }
+
+  /** Gives a checkpoint up that found no space. Meta blocks that it wrote stay the newest versions of their numbers. */
+  cancelCheckpoint(): void {
+    assert(this.#captured !== undefined, 'a checkpoint was begun');
+    this.#endCapture();
+  }
+
+  get statistics(): BlockStatistics {
+    return {
+      fileBytes: this.#file.bytes,
+      usedBytes: this.#usedUnits * unitBytes,
+      freeableBytes: this.#file.freeBytes + this.#limboUnits * unitBytes,
+      written: this.#file.bytesWritten,
+      read: this.#file.bytesRead,
+      blocks: this.#images.size,
+    };
+  }
+
+  /** Everything that is wrong with superblocks, block table, places and meta blocks, as it is on disk now. Data blocks are their owners' to check. */
+  verify(): AsyncGenerator<StoreProblem> {
+    const places = [...this.#images.values(), ...this.#limbo].map((image) => image.place);
+    return verifyStore(this.#file, this.#superblock, places);
+  }
+
+  #image(number: BlockNumber): Image {
+    return must(this.#images.get(number), 'a block number names a block');
+  }
+
+  #load(places: readonly BlockPlace[]): void {
+    const used = usedPieces(places, this.#superblock.table);
+    let at = 0;
+    for (const { start, units } of used) {
+      if (start < at) throw new EngineError('corruption', 'two blocks in one place', { place: { file: this.#file.path, offset: start * unitBytes } });
+      if (start > at) this.#file.release(at, start - at);
+      at = start + units;
+    }
+    const end = this.#file.bytes / unitBytes;
+    if (end > at) this.#file.release(at, end - at);
+    for (const place of places) this.#enter({ place, from: 0, to: Infinity, readers: 0 });
+  }
+
+  #enter(image: Image): void {
+    this.#images.set(image.place.number, image);
+    this.#count(image, 1);
+  }
+
+  #leave(image: Image): void {
+    this.#images.delete(image.place.number);
+    this.#count(image, -1);
+  }
+
+  #count(image: Image, sign: number): void {
+    const units = sign * unitsOf(image.place);
+    this.#usedUnits += units;
+    if (image.place.kind === blockKinds.meta) this.#metaUnits += units;
+  }
+
+  /** Ends an image's life in the tree; `to` is the first checkpoint without it. */
+  #retire(image: Image, to: number): void {
+    image.to = to;
+    if (!this.#limbo.has(image)) this.#limboUnits += unitsOf(image.place);
+    this.#limbo.add(image);
+    this.#settle(image);
+  }
+
+  /** Frees the space of an image that nothing needs any more. */
+  #settle(image: Image): void {
+    if (image.to === Infinity || image.readers > 0 || !this.#limbo.has(image)) return;
+    if (this.#isIn(image, this.#durable) || (this.#captured !== undefined && this.#isIn(image, this.#captured))) return;
+    this.#limbo.delete(image);
+    this.#limboUnits -= unitsOf(image.place);
+    for (const { start, units } of piecesOf(image.place)) this.#file.release(start, units);
+  }
+
+  #isIn(image: Image, epoch: number): boolean {
+    return image.from <= epoch && epoch < image.to;
+  }
+
+  #endCapture(): void {
+    this.#captured = undefined;
+    this.#droppedSince.clear();
+    for (const image of this.#limbo) this.#settle(image);
+  }
+
+  async #writeTable(captured: number): Promise<TwicePlace> {
+    const images = [...this.#images.values(), ...this.#limbo].filter((image) => this.#isIn(image, captured));
+    const writer = new ByteWriter(16 + images.length * 24);
+    writer.varint(images.length);
+    for (const [i, image] of images.entries()) {
+      if (i % tableSlice === tableSlice - 1) await this.#env.tasks.pause();
+      encodePlace(writer, image.place);
+    }
+    return this.#putTwice(blockTableNumber, writer.bytes());
+  }
+
+  async #putTwice(number: number, payload: Uint8Array): Promise<TwicePlace> {
+    const image = encodeMeta(number, this.#superblock.generation + 1, payload);
+    const first = await this.#file.put(image, 'meta');
+    try {
+      const second = await this.#file.put(image, 'meta', first);
+      return { first, second, length: image.length, checksum: crc32c(image) };
+    } catch (error) {
+      this.#file.release(first, unitsFor(image.length));
+      throw error;
+    }
+  }
+
+  #releaseTwice(place: TwicePlace): void {
+    const units = unitsFor(place.length);
+    this.#file.release(place.first, units);
+    this.#file.release(place.second, units);
+  }
+
+  /** Units that a checkpoint can need at worst: every meta block anew, and the table. */
+  #reserve(): number {
+    const units = 2 * unitsFor(this.#superblock.table?.length ?? 0) + this.#metaUnits;
+    return Math.min(Math.max(units, reserveUnitsMin), reserveUnitsMax);
+  }
+}
+
+function unitsOf(place: BlockPlace): number {
+  return unitsFor(place.length) * (place.second < 0 ? 1 : 2);
+}
+
+/** Every piece that is in use, ascending: superblocks, block table, blocks. */
+function usedPieces(places: readonly BlockPlace[], table: TwicePlace | undefined): { start: number; units: number }[] {
+  const pieces = superblockUnits.flat().map((start) => ({ start, units: 1 }));
+  if (table !== undefined) for (const start of [table.first, table.second]) pieces.push({ start, units: unitsFor(table.length) });
+  for (const place of places) pieces.push(...piecesOf(place));
+  return pieces.sort((a, b) => a.start - b.start);
+}
+
+function endsOf(places: readonly BlockPlace[], superblock: Superblock): number[] {
+  const last = usedPieces(places, superblock.table).at(-1);
+  return last === undefined ? [] : [last.start + last.units];
+}

@@ -1,0 +1,61 @@
+// Looks at everything the block store keeps twice or gives out once: copies of superblocks, block table and meta blocks, and places that
+// overlap or lie outside the file. Only reads. A damaged copy whose twin is whole is a problem too: nothing is lost yet.
+
+import { EngineError } from '../../base/errors.ts';
+import type { BlockFile } from './block-file.ts';
+import { blockTableNumber, unitBytes } from './block-number.ts';
+import { blockKinds, piecesOf } from './block-table.ts';
+import type { BlockPlace } from './block-table.ts';
+import { isUnreadable, readCopy, readSuperblock } from './data-file.ts';
+import { superblockUnits } from './superblock.ts';
+import type { Superblock, TwicePlace } from './superblock.ts';
+
+/** One thing that is wrong in the data file. */
+export interface StoreProblem {
+  readonly message: string;
+  readonly file: string;
+  readonly offset: number;
+}
+
+/** All problems; `places` are those of every image whose space is needed. The store must not write meanwhile, or false alarms may be among them. */
+export async function* verifyStore(file: BlockFile, superblock: Superblock, places: readonly BlockPlace[]): AsyncGenerator<StoreProblem> {
+  yield* verifySuperblocks(file);
+  yield* verifyPlaces(file, superblock.table, places);
+  if (superblock.table !== undefined) yield* verifyCopies(file, superblock.table, blockTableNumber);
+  for (const place of places) if (place.kind === blockKinds.meta) yield* verifyCopies(file, place, place.number);
+}
+
+async function* verifySuperblocks(file: BlockFile): AsyncGenerator<StoreProblem> {
+  for (const unit of superblockUnits.flat()) {
+    if ((await readSuperblock(file, unit)) === undefined) yield problem(file, unit, 'a copy of a superblock is damaged');
+  }
+}
+
+function* verifyPlaces(file: BlockFile, table: TwicePlace | undefined, places: readonly BlockPlace[]): Generator<StoreProblem> {
+  const pieces = superblockUnits.flat().map((start) => ({ start, units: 1 }));
+  if (table !== undefined) pieces.push(...piecesOf({ ...table, number: blockTableNumber, kind: blockKinds.meta }));
+  for (const place of places) pieces.push(...piecesOf(place));
+  pieces.sort((a, b) => a.start - b.start);
+  let at = 0;
+  for (const { start, units } of pieces) {
+    if (start < at) yield problem(file, start, 'two blocks in one place');
+    if ((start + units) * unitBytes > file.bytes) yield problem(file, start, 'a block beyond the end of the file');
+    at = Math.max(at, start + units);
+  }
+}
+
+async function* verifyCopies(file: BlockFile, place: TwicePlace, number: number): AsyncGenerator<StoreProblem> {
+  for (const unit of [place.first, place.second]) {
+    try {
+      await readCopy(file, place, unit, number);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      const why = error instanceof EngineError ? error.message : '';
+      yield problem(file, unit, `a copy of ${number === blockTableNumber ? 'the block table' : `meta block ${String(number)}`}: ${why}`);
+    }
+  }
+}
+
+function problem(file: BlockFile, unit: number, message: string): StoreProblem {
+  return { message, file: file.path, offset: unit * unitBytes };
+}
