@@ -1,0 +1,253 @@
+// The catalog of one environment: names, collections and indexes in dictionary 1, changed by ordinary commits. Every change locks the row of
+// the name first, so two that change one name come one after the other, and then sees whether the row is still what it looked at.
+
+import { CommandError } from '../base/errors.ts';
+import { must } from '../base/assert.ts';
+import { equalBytes } from '../base/bytes.ts';
+import { Binary, Document } from '../bson/index.ts';
+import type { Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
+import { EngineError } from '../base/errors.ts';
+import type { Env } from '../env/index.ts';
+import { multikeyRangeOf, nameKey, nameRange, namespaceOfKey, encodeEntry } from './entry.ts';
+import type { NameEntry } from './entry.ts';
+import { IndexBuilds } from './index-build.ts';
+import { newIndexes } from './index-spec.ts';
+import { eachRow } from './rows.ts';
+import type { Namespace } from './namespace.ts';
+import { checkCreatable } from './namespace.ts';
+import type { Named, NameTable } from './name-table.ts';
+import type { ObjectMaker } from './object-maker.ts';
+import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
+import { changedMeanwhile, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
+import type { StoredCollection } from './stored-collection.ts';
+import { StoredTransaction, storedTransaction } from './transaction.ts';
+import { chooseIndexes } from './index-choice.ts';
+import type { Catalog, CatalogTransaction, IndexBuild, IndexChoice, IndexesCreated } from './types.ts';
+
+const statementAttemptsMax = 100;
+
+/** The one implementation of Catalog. Made by `openCatalog`. */
+export class StoredCatalog implements Catalog {
+  readonly #engine: Environment;
+  readonly #env: Env;
+  readonly #names: NameTable;
+  readonly #maker: ObjectMaker;
+  readonly #builds: IndexBuilds;
+
+  constructor(engine: Environment, env: Env, names: NameTable, maker: ObjectMaker) {
+    this.#engine = engine;
+    this.#env = env;
+    this.#names = names;
+    this.#maker = maker;
+    this.#builds = new IndexBuilds({ catalog: this, engine, names, maker });
+  }
+
+  begin(mode: TransactionMode, from?: CatalogTransaction): StoredTransaction {
+    return new StoredTransaction(this.#engine.begin(mode, from?.engine), this.#names);
+  }
+
+  async run<T>(work: (txn: StoredTransaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const txn = this.begin('statement');
+      try {
+        const result = await work(txn);
+        await txn.commit();
+        return result;
+      } catch (error) {
+        txn.abort();
+        if (!isTransient(error) || attempt === statementAttemptsMax) throw error;
+        await this.#env.tasks.pause();
+      }
+    }
+  }
+
+  lookup(txn: CatalogTransaction, ns: Namespace): Soon<Named | undefined> {
+    return this.#names.lookup(storedTransaction(txn), ns);
+  }
+
+  collection(txn: CatalogTransaction, ns: Namespace): Soon<StoredCollection | undefined> {
+    const found = this.lookup(txn, ns);
+    return found instanceof Promise ? found.then((named) => asCollection(ns, named)) : asCollection(ns, found);
+  }
+
+  async ensureCollection(txn: CatalogTransaction, ns: Namespace): Promise<StoredCollection> {
+    const existing = await this.collection(txn, ns);
+    return existing ?? must(asCollection(ns, await this.create(txn, ns, Document.empty)), 'just made');
+  }
+
+  async databases(txn: CatalogTransaction): Promise<readonly string[]> {
+    const names = new Set<string>();
+    await this.#eachRow(txn, nameRange(), (key) => names.add(namespaceOfKey(key).db));
+    return [...names].sort();
+  }
+
+  async collections(txn: CatalogTransaction, db: string): Promise<readonly Named[]> {
+    const spaces: Namespace[] = [];
+    await this.#eachRow(txn, nameRange(db), (key) => spaces.push(namespaceOfKey(key)));
+    const found: Named[] = [];
+    for (const ns of spaces) {
+      const named = await this.lookup(txn, ns);
+      if (named !== undefined) found.push(named);
+    }
+    return found;
+  }
+
+  async create(txn: CatalogTransaction, ns: Namespace, given: Document): Promise<Named> {
+    checkCreatable(ns);
+    const options = parseCreateOptions(given);
+    const stored = storedTransaction(txn);
+    const before = await this.#lockName(stored, ns);
+    if (before !== undefined) throw namespaceExists(`Collection ${ns.text} already exists.`);
+    const entry = options.has('viewOn') ? ({ kind: 'view', options } as const) : this.#newCollection(stored, options);
+    return this.#put(stored, ns, undefined, entry);
+  }
+
+  #newCollection(txn: StoredTransaction, options: Document): NameEntry {
+    const dictionary = txn.engine.createDictionary(dictionaryOptionsOf(options));
+    return { kind: 'collection', uuid: this.#uuid(), dictionary, options, indexes: [] };
+  }
+
+  #uuid(): Binary {
+    const bytes = this.#env.random.bytes(16).slice();
+    bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+    bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+    return new Binary(bytes, 4);
+  }
+
+  async drop(txn: CatalogTransaction, ns: Namespace): Promise<{ readonly nIndexesWas: number }> {
+    const stored = storedTransaction(txn);
+    const named = await this.#lockName(stored, ns);
+    if (named === undefined) throw noCollection(ns);
+    await this.#remove(stored, ns, named);
+    return { nIndexesWas: named.kind === 'collection' ? named.indexes.length : 0 };
+  }
+
+  async dropDatabase(txn: CatalogTransaction, db: string): Promise<void> {
+    for (const { ns } of await this.collections(txn, db)) await this.drop(txn, ns);
+  }
+
+  async rename(
+    txn: CatalogTransaction,
+    from: Namespace,
+    to: Namespace,
+    { dropTarget }: { readonly dropTarget: boolean },
+  ): Promise<void> {
+    const stored = storedTransaction(txn);
+    checkCreatable(to);
+    if (from.text === to.text) throw new CommandError(20, 'IllegalOperation', "Can't rename a collection to itself");
+    const source = await this.#lockName(stored, from);
+    if (source === undefined) throw new CommandError(26, 'NamespaceNotFound', `Source collection ${from.text} does not exist`);
+    if (source.kind === 'view') throw new CommandError(166, 'CommandNotSupportedOnView', `cannot rename view: ${from.text}`);
+    const target = await this.#lockName(stored, to);
+    if (target !== undefined) {
+      if (target.kind === 'view') throw namespaceExists(`a view already exists with that name: ${to.text}`);
+      if (!dropTarget) throw namespaceExists('target namespace exists');
+      await this.#remove(stored, to, target);
+    }
+    await this.#forget(stored, from, source);
+    await this.#put(stored, to, source, source.entry);
+  }
+
+  async createIndexes(
+    ns: Namespace,
+    specs: readonly Document[],
+    choices?: { readonly checkInterrupt?: () => void },
+  ): Promise<IndexesCreated> {
+    return this.#builds.create(ns, specs, choices?.checkInterrupt ?? (() => undefined));
+  }
+
+  async createIndexesIn(txn: CatalogTransaction, ns: Namespace, specs: readonly Document[]): Promise<IndexesCreated> {
+    const stored = storedTransaction(txn);
+    const existing = await this.collection(txn, ns);
+    if (existing !== undefined && existing.totals(txn).rows > 0) {
+      throw notSupportedInTransaction(
+        `Cannot create new indexes on non-empty collection ${ns.text} in a multi-document transaction.`,
+      );
+    }
+    const collection = existing ?? (await this.ensureCollection(txn, ns));
+    const wanted = newIndexes(collection.indexes, specs, ns.text);
+    if (wanted.length > 0) await this.#builds.addEmpty(stored, collection, wanted);
+    const before = collection.indexes.length;
+    return { createdCollectionAutomatically: existing === undefined, before, after: before + wanted.length };
+  }
+
+  async dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }> {
+    const stored = storedTransaction(txn);
+    const named = await this.#lockName(stored, ns);
+    const collection = asCollection(ns, named);
+    if (collection === undefined) throw noCollection(ns);
+    const gone = new Set(chooseIndexes(collection, which).map((index) => index.dictionary));
+    for (const id of gone) await this.#dropIndex(stored, id);
+    const indexes = collection.entry.indexes.filter(({ dictionary }) => !gone.has(dictionary));
+    if (gone.size > 0) await this.#put(stored, ns, collection, { ...collection.entry, indexes });
+    return { nIndexesWas: collection.indexes.length };
+  }
+
+  builds(): readonly IndexBuild[] {
+    return this.#builds.running;
+  }
+
+  /** Puts an entry in the place of `before` with the transaction; the name's row must be locked by it. */
+  async replaceEntry(txn: StoredTransaction, before: StoredCollection, entry: NameEntry): Promise<Named> {
+    return this.#put(txn, before.ns, before, entry);
+  }
+
+  /** Locks the row of a name and gives what it stands for; `write-conflict` where that has changed since the snapshot. */
+  async lockName(txn: StoredTransaction, ns: Namespace): Promise<Named | undefined> {
+    return this.#lockName(txn, ns);
+  }
+
+  async #lockName(txn: StoredTransaction, ns: Namespace): Promise<Named | undefined> {
+    const key = nameKey(ns);
+    const { catalogDictionary } = this.#engine;
+    await txn.engine.lock(catalogDictionary, key);
+    if (txn.mode === 'statement') {
+      const latest = await txn.engine.getLatest(catalogDictionary, key);
+      const seen = await txn.engine.get(catalogDictionary, key);
+      const same = latest === undefined || seen === undefined ? latest === seen : equalBytes(latest, seen);
+      if (!same) throw changedMeanwhile(ns.text);
+    }
+    return this.lookup(txn, ns);
+  }
+
+  async #put(txn: StoredTransaction, ns: Namespace, before: Named | undefined, entry: NameEntry): Promise<Named> {
+    await txn.engine.put(this.#engine.catalogDictionary, nameKey(ns), encodeEntry(entry));
+    const after = this.#maker.make(ns, entry, before);
+    if (after.kind === 'collection') after.owner = txn;
+    this.#names.change(txn, ns.text, before?.ns.text === ns.text ? before : undefined, after);
+    return after;
+  }
+
+  /** Takes the name away, not what it stood for. */
+  async #forget(txn: StoredTransaction, ns: Namespace, named: Named): Promise<void> {
+    await txn.engine.remove(this.#engine.catalogDictionary, nameKey(ns));
+    this.#names.change(txn, ns.text, named, undefined);
+  }
+
+  async #remove(txn: StoredTransaction, ns: Namespace, named: Named): Promise<void> {
+    await this.#forget(txn, ns, named);
+    if (named.kind === 'view') return;
+    for (const index of named.secondaries) await this.#dropIndex(txn, index.dictionary);
+    txn.engine.dropDictionary(named.dictionary);
+  }
+
+  async #dropIndex(txn: StoredTransaction, id: StoredCollection['dictionary']): Promise<void> {
+    const flags: Uint8Array[] = [];
+    await this.#eachRow(txn, multikeyRangeOf(id), (key) => flags.push(key.slice()));
+    for (const key of flags) await txn.engine.removeCovered(this.#engine.catalogDictionary, key);
+    txn.engine.dropDictionary(id);
+  }
+
+  async #eachRow(txn: CatalogTransaction, range: KeyRange, visit: (key: Uint8Array) => void): Promise<void> {
+    await eachRow(txn.engine.cursor(this.#engine.catalogDictionary, range, 1), visit);
+  }
+}
+
+function asCollection(ns: Namespace, named: Named | undefined): StoredCollection | undefined {
+  if (named?.kind === 'view') throw isView(ns);
+  return named;
+}
+
+function isTransient(error: unknown): boolean {
+  return error instanceof EngineError && (error.code === 'write-conflict' || error.code === 'deadlock');
+}

@@ -1,0 +1,14 @@
+// A promise and the function that ends it.
+
+export interface Deferred {
+  readonly promise: Promise<void>;
+  readonly end: () => void;
+}
+
+export function deferred(): Deferred {
+  let end: () => void = () => undefined;
+  const promise = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { promise, end };
+}

@@ -1,0 +1,173 @@
+// One document's change as rows: what goes and what comes in the collection's dictionary and in each index, found before anything is
+// written, so that a refusal (11000, 171) has changed nothing. Unique keys that come are locked and looked up under their lock; those that go
+// are locked too (law 5). Other index rows are covered by the document's lock.
+
+import type { Document } from '../bson/index.ts';
+import { compareBytes, equalBytes } from '../base/bytes.ts';
+import type { DictionaryId, Soon } from '../engine/index.ts';
+import { multikeyKey } from './entry.ts';
+import type { Namespace } from './namespace.ts';
+import type { IndexKey, IndexRow } from './index-row.ts';
+import { duplicateKey } from './refusal.ts';
+import { afterSoon, eachSoon } from './soon.ts';
+import type { DocumentKeys, StoredIndex } from './stored-index.ts';
+import type { StoredTransaction } from './transaction.ts';
+import type { RecordKey } from './types.ts';
+
+interface Coming {
+  readonly index: StoredIndex;
+  readonly key: IndexKey;
+  readonly row: IndexRow;
+  /** Bytes of the row it replaces; -1: it is new. */
+  readonly replacedBytes: number;
+}
+
+interface Going {
+  readonly index: StoredIndex;
+  readonly row: IndexRow;
+}
+
+/** The collection, as far as a change of a document must know it. */
+export interface ChangedCollection {
+  readonly ns: Namespace;
+  readonly dictionary: DictionaryId;
+  readonly catalogDictionary: DictionaryId;
+  readonly secondaries: readonly StoredIndex[];
+}
+
+/** The rows of one change of one document. */
+export class DocumentChange {
+  readonly #collection: ChangedCollection;
+  readonly #key: RecordKey;
+  readonly #before: Document | undefined;
+  readonly #after: Document | undefined;
+  readonly #coming: Coming[] = [];
+  readonly #going: Going[] = [];
+  readonly #flags: { readonly index: StoredIndex; readonly flag: number }[] = [];
+
+  /** `before` undefined: an insertion; `after` undefined: a removal. Throws 171. */
+  constructor(collection: ChangedCollection, key: RecordKey, before: Document | undefined, after: Document | undefined) {
+    this.#collection = collection;
+    this.#key = key;
+    this.#before = before;
+    this.#after = after;
+    for (const index of collection.secondaries) {
+      if (before === undefined) this.#add(index, (after as Document), index.keysOf(after as Document));
+      else if (after === undefined) this.#remove(index, before, index.keysOf(before));
+      else this.#replace(index, before, after);
+    }
+  }
+
+  #add(index: StoredIndex, after: Document, { keys, flags }: DocumentKeys): void {
+    for (const key of keys) this.#coming.push({ index, key, row: index.row(key, this.#key, after), replacedBytes: -1 });
+    for (const flag of flags) if (index.flags.needs(flag)) this.#flags.push({ index, flag });
+  }
+
+  #remove(index: StoredIndex, before: Document, { keys }: DocumentKeys): void {
+    for (const key of keys) this.#going.push({ index, row: index.row(key, this.#key, before) });
+  }
+
+  #replace(index: StoredIndex, before: Document, after: Document): void {
+    const old = index.keysOf(before);
+    const fresh = index.keysOf(after);
+    const gone = new Map(old.keys.map((key) => [nameOf(key.fields), key]));
+    const added: IndexKey[] = [];
+    for (const key of fresh.keys) {
+      const name = nameOf(key.fields);
+      const same = gone.get(name);
+      gone.delete(name);
+      if (same === undefined) added.push(key);
+      else if (index.clustering || !equalBytes(same.typeBits, key.typeBits)) {
+        this.#coming.push({
+          index,
+          key,
+          row: index.row(key, this.#key, after),
+          replacedBytes: rowBytes(index.row(same, this.#key, before)),
+        });
+      }
+    }
+    this.#add(index, after, { keys: added, flags: fresh.flags });
+    this.#remove(index, before, { keys: [...gone.values()], flags: [] });
+  }
+
+  /** Takes the locks and looks for duplicates; after it nothing refuses. */
+  check(txn: StoredTransaction): Soon<void> {
+    const unique = this.#coming.filter(({ index, replacedBytes }) => index.unique && replacedBytes < 0);
+    if (unique.length === 0) return undefined;
+    return eachSoon(unique.length, (i) => this.#checkUnique(txn, unique[i] as Coming));
+  }
+
+  #checkUnique(txn: StoredTransaction, coming: Coming): Soon<void> {
+    const { index, row } = coming;
+    return afterSoon(txn.engine.lock(index.dictionary, row.key), () =>
+      afterSoon(readLocked(txn, index, row.key), (found) => {
+        if (found === undefined) return;
+        const owner = index.entry(row.key, found).recordKey;
+        if (compareBytes(owner, this.#key) === 0) return;
+        throw duplicateKey(this.#collection.ns, index, index.keyValue(coming.key));
+      }),
+    );
+  }
+
+  /** Writes all rows and states the deltas. */
+  write(txn: StoredTransaction): Soon<void> {
+    this.#state(txn);
+    const { engine } = txn;
+    const dictionary = this.#collection.dictionary;
+    const after = this.#after;
+    const first = after === undefined ? engine.remove(dictionary, this.#key) : engine.put(dictionary, this.#key, after.toBytes());
+    return afterSoon(first, () =>
+      afterSoon(eachSoon(this.#going.length, (i) => remove(txn, this.#going[i] as Going)), () =>
+        afterSoon(eachSoon(this.#coming.length, (i) => put(txn, this.#coming[i] as Coming)), () => this.#writeFlags(txn)),
+      ),
+    );
+  }
+
+  #state(txn: StoredTransaction): void {
+    const before = this.#before?.byteLength ?? 0;
+    const after = this.#after?.byteLength ?? 0;
+    const rows = Number(this.#after !== undefined) - Number(this.#before !== undefined);
+    txn.engine.count(this.#collection.dictionary, rows, after - before);
+    for (const { index, row } of this.#going) txn.engine.count(index.dictionary, -1, -rowBytes(row));
+    for (const { index, row, replacedBytes } of this.#coming) {
+      txn.engine.count(index.dictionary, replacedBytes < 0 ? 1 : 0, rowBytes(row) - Math.max(replacedBytes, 0));
+    }
+  }
+
+  #writeFlags(txn: StoredTransaction): Soon<void> {
+    return eachSoon(this.#flags.length, (i) => {
+      const { index, flag } = this.#flags[i] as { readonly index: StoredIndex; readonly flag: number };
+      return writeFlag(txn, this.#collection, index, flag);
+    });
+  }
+}
+
+/** Raises a multikey flag and writes it with the transaction, once. */
+export function writeFlag(txn: StoredTransaction, collection: ChangedCollection, index: StoredIndex, flag: number): Soon<void> {
+  index.flags.raise(flag);
+  if (txn.hasFlag(index.flags, flag)) return undefined;
+  txn.addFlag(index.flags, flag);
+  return txn.engine.putCovered(collection.catalogDictionary, multikeyKey(index.flagRow(flag)), empty);
+}
+
+/** Under the key's lock: own writes, then what is there now (in a snapshot nothing newer can be: the lock would have been refused). */
+export function readLocked(txn: StoredTransaction, index: { readonly dictionary: StoredIndex['dictionary'] }, key: Uint8Array): Soon<Uint8Array | undefined> {
+  return txn.mode === 'statement' ? txn.engine.getLatest(index.dictionary, key) : txn.engine.get(index.dictionary, key);
+}
+
+const empty = new Uint8Array(0);
+const rowBytes = (row: IndexRow): number => row.key.length + row.value.length;
+
+function remove(txn: StoredTransaction, { index, row }: Going): Soon<void> {
+  return index.unique ? txn.engine.remove(index.dictionary, row.key) : txn.engine.removeCovered(index.dictionary, row.key);
+}
+
+function put(txn: StoredTransaction, { index, row }: Coming): Soon<void> {
+  return index.unique ? txn.engine.put(index.dictionary, row.key, row.value) : txn.engine.putCovered(index.dictionary, row.key, row.value);
+}
+
+function nameOf(bytes: Uint8Array): string {
+  let name = '';
+  for (const byte of bytes) name += String.fromCharCode(byte);
+  return name;
+}

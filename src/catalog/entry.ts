@@ -1,0 +1,135 @@
+// The rows of dictionary 1: how names, collections and index flags are kept. Keys are one letter and the name, so that a database's
+// collections are one range; values are BSON. `f`: the format. `c` db 00 collection: a collection or view. `m` dictionary field component:
+// that component of an indexed path was an array in some document (only ever added, with an equal value, so it needs no lock).
+// `b` dictionary: an index that is being built; what is still there at open is left over from a crash and is dropped.
+
+import { EngineError } from '../base/errors.ts';
+import { decodeUtf8, encodeUtf8 } from '../base/text.ts';
+import { Binary, BsonArray, Document } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import type { DictionaryId, KeyRange } from '../engine/index.ts';
+import { Namespace } from './namespace.ts';
+
+export const catalogFormat = 1;
+
+/** An index as it is kept. */
+export interface IndexEntryRow {
+  readonly spec: Document;
+  readonly dictionary: DictionaryId;
+}
+
+/** A collection or view as it is kept. */
+export type NameEntry =
+  | {
+      readonly kind: 'collection';
+      readonly uuid: Binary;
+      readonly dictionary: DictionaryId;
+      readonly options: Document;
+      readonly indexes: readonly IndexEntryRow[];
+    }
+  | { readonly kind: 'view'; readonly options: Document };
+
+const letter = (text: string): number => text.charCodeAt(0);
+const nameLetter = letter('c');
+const multikeyLetter = letter('m');
+const buildLetter = letter('b');
+
+export const formatKey: Uint8Array = encodeUtf8('f');
+
+/** Key of a collection or view. */
+export function nameKey(ns: Namespace): Uint8Array {
+  return encodeUtf8(`c${ns.db}\0${ns.collection}`);
+}
+
+/** The namespace of a row's key. */
+export function namespaceOfKey(key: Uint8Array): Namespace {
+  const text = decodeUtf8(key, 1, key.length);
+  const end = text.indexOf('\0');
+  return new Namespace(text.slice(0, end), text.slice(end + 1));
+}
+
+/** All names, or those of one database. */
+export function nameRange(db?: string): KeyRange {
+  if (db === undefined) return { from: Uint8Array.of(nameLetter), to: Uint8Array.of(nameLetter + 1) };
+  return { from: encodeUtf8(`c${db}\0`), to: encodeUtf8(`c${db}\x01`) };
+}
+
+function idKey(first: number, id: DictionaryId, rest: readonly number[]): Uint8Array {
+  const high = Math.floor(id / 0x1_0000_0000);
+  return Uint8Array.of(first, high >>> 8, high, id >>> 24, id >>> 16, id >>> 8, id, ...rest);
+}
+
+const idOfKey = (key: Uint8Array): DictionaryId => {
+  let id = 0;
+  for (let i = 1; i < 7; i++) id = id * 256 + (key[i] as number);
+  return id as DictionaryId;
+};
+
+/** Which component of which path of an index was an array. */
+export interface MultikeyFlag {
+  readonly dictionary: DictionaryId;
+  readonly field: number;
+  readonly component: number;
+}
+
+export const multikeyKey = (flag: MultikeyFlag): Uint8Array => idKey(multikeyLetter, flag.dictionary, [flag.field, flag.component]);
+export const multikeyRange: KeyRange = { from: Uint8Array.of(multikeyLetter), to: Uint8Array.of(multikeyLetter + 1) };
+/** The flags of one index. */
+export const multikeyRangeOf = (id: DictionaryId): KeyRange => ({
+  from: idKey(multikeyLetter, id, []),
+  to: idKey(multikeyLetter, (id + 1) as DictionaryId, []),
+});
+
+export function multikeyOfKey(key: Uint8Array): MultikeyFlag {
+  return { dictionary: idOfKey(key), field: key[7] as number, component: key[8] as number };
+}
+
+export const buildKey = (id: DictionaryId): Uint8Array => idKey(buildLetter, id, []);
+export const buildRange: KeyRange = { from: Uint8Array.of(buildLetter), to: Uint8Array.of(buildLetter + 1) };
+export const buildOfKey: (key: Uint8Array) => DictionaryId = idOfKey;
+
+/** The value of a name's row. */
+export function encodeEntry(entry: NameEntry): Uint8Array {
+  if (entry.kind === 'view') return Document.of({ kind: 'view', options: entry.options }).toBytes();
+  return Document.of({
+    kind: 'collection',
+    uuid: entry.uuid,
+    dictionary: BigInt(entry.dictionary),
+    options: entry.options,
+    indexes: BsonArray.of(
+      entry.indexes.map((index) => Document.of({ spec: index.spec, dictionary: BigInt(index.dictionary) })),
+    ),
+  }).toBytes();
+}
+
+const damaged = (ns: Namespace): EngineError => new EngineError('corruption', `the catalog's entry of ${ns.text} cannot be read`);
+
+/** What `encodeEntry` made. */
+export function decodeEntry(ns: Namespace, bytes: Uint8Array): NameEntry {
+  const row = Document.fromBytes(bytes.slice());
+  const options = row.get('options');
+  if (!(options instanceof Document)) throw damaged(ns);
+  if (row.get('kind') === 'view') return { kind: 'view', options };
+  const indexes = row.get('indexes');
+  const uuid = row.get('uuid');
+  if (!(indexes instanceof BsonArray) || !(uuid instanceof Binary)) throw damaged(ns);
+  return {
+    kind: 'collection',
+    uuid,
+    dictionary: idOf(ns, row),
+    options,
+    indexes: indexes.items().map((item) => decodeIndex(ns, item)),
+  };
+}
+
+function decodeIndex(ns: Namespace, item: Value): IndexEntryRow {
+  const spec = item instanceof Document ? item.get('spec') : undefined;
+  if (!(item instanceof Document) || !(spec instanceof Document)) throw damaged(ns);
+  return { spec, dictionary: idOf(ns, item) };
+}
+
+function idOf(ns: Namespace, row: Document): DictionaryId {
+  const id = row.get('dictionary');
+  if (typeof id !== 'bigint') throw damaged(ns);
+  return Number(id) as DictionaryId;
+}

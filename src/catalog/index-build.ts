@@ -1,0 +1,323 @@
+// Building indexes on a collection that has documents. Writers of the collection are held back while it lasts: the definition's version
+// goes up, so that what was written under the old one does not commit (law 29), and commits under way are waited for. Small collections are
+// built in the one transaction that registers the index. Larger ones in batches of transactions, in bounded memory, into dictionaries that
+// only `b` rows of dictionary 1 know; the last transaction registers the indexes and takes the rows away, so that a crash leaves dictionaries
+// that the next open drops, and nothing that anybody can see.
+
+import { compareBytes, equalBytes } from '../base/bytes.ts';
+import { Document } from '../bson/index.ts';
+import type { DictionaryId, Environment } from '../engine/index.ts';
+import { deferred } from './deferred.ts';
+import { buildKey, multikeyKey } from './entry.ts';
+import type { NameEntry } from './entry.ts';
+import type { IndexRow } from './index-row.ts';
+import { newIndexes } from './index-spec.ts';
+import type { Named, NameTable } from './name-table.ts';
+import type { StoredTransaction } from './transaction.ts';
+import type { Namespace } from './namespace.ts';
+import type { ObjectMaker } from './object-maker.ts';
+import { dictionaryOptionsOf } from './options.ts';
+import { duplicateKey, noCollection } from './refusal.ts';
+import type { StoredCollection } from './stored-collection.ts';
+import type { StoredIndex } from './stored-index.ts';
+import type { IndexBuild, IndexDefinition, IndexesCreated } from './types.ts';
+
+/** Collections up to this many documents are built in one transaction. */
+const inlineDocumentsMax = 1000;
+/** Rows are sorted and put in pieces of this size: the memory a build takes, and below what one transaction may write. */
+const batchBytesMax = 1 << 20;
+const scanLimit = { rows: 256, bytes: 1 << 20 };
+const empty = new Uint8Array(0);
+
+/** What builds need of the catalog. */
+export interface BuildParts {
+  readonly catalog: DefinitionChanges;
+  readonly engine: Environment;
+  readonly names: NameTable;
+  readonly maker: ObjectMaker;
+}
+
+/** The catalog, as far as builds change definitions. */
+export interface DefinitionChanges {
+  begin(mode: 'statement' | 'read'): StoredTransaction;
+  run<T>(work: (txn: StoredTransaction) => Promise<T>): Promise<T>;
+  collection(txn: StoredTransaction, ns: Namespace): StoredCollection | undefined | Promise<StoredCollection | undefined>;
+  ensureCollection(txn: StoredTransaction, ns: Namespace): Promise<StoredCollection>;
+  lockName(txn: StoredTransaction, ns: Namespace): Promise<Named | undefined>;
+  replaceEntry(txn: StoredTransaction, before: StoredCollection, entry: NameEntry): Promise<Named>;
+}
+
+class RunningBuild implements IndexBuild {
+  readonly ns: Namespace;
+  readonly names: readonly string[];
+  readonly documentsTotal: number;
+  documentsDone = 0;
+
+  constructor(ns: Namespace, wanted: readonly IndexDefinition[], documentsTotal: number) {
+    this.ns = ns;
+    this.names = wanted.map((definition) => definition.name);
+    this.documentsTotal = documentsTotal;
+  }
+}
+
+interface NewRow {
+  readonly index: StoredIndex;
+  readonly row: IndexRow;
+}
+
+/** One build: what, where, and who may stop it. */
+interface Job {
+  readonly collection: StoredCollection;
+  readonly wanted: readonly IndexDefinition[];
+  readonly build: RunningBuild;
+  readonly checkInterrupt: () => void;
+}
+
+/** All index builds of one catalog. */
+export class IndexBuilds {
+  readonly #parts: BuildParts;
+  readonly #running: Set<RunningBuild> = new Set();
+
+  constructor(parts: BuildParts) {
+    this.#parts = parts;
+  }
+
+  get running(): readonly IndexBuild[] {
+    return [...this.#running];
+  }
+
+  /** Makes the indexes among `specs` that are not there. */
+  async create(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated> {
+    const { catalog } = this.#parts;
+    for (;;) {
+      const early = await catalog.run((txn) => this.#withoutDocuments(txn, ns, specs));
+      if (early !== undefined) return early;
+      const done = await this.#onExisting(ns, specs, checkInterrupt);
+      if (done !== undefined) return done;
+    }
+  }
+
+  /** Registers indexes of a collection that has no document in this transaction. */
+  async addEmpty(txn: StoredTransaction, collection: StoredCollection, wanted: readonly IndexDefinition[]): Promise<void> {
+    txn.requireQuiet(collection.state);
+    const indexes = wanted.map((definition) => this.#newIndex(txn, definition));
+    await this.#register(txn, collection, indexes);
+  }
+
+  #newIndex(txn: StoredTransaction, definition: IndexDefinition): StoredIndex {
+    return this.#parts.maker.indexFor(definition, txn.engine.createDictionary(dictionaryOptionsOf(definition.spec)));
+  }
+
+  async #register(txn: StoredTransaction, collection: StoredCollection, added: readonly StoredIndex[]): Promise<void> {
+    await this.#parts.catalog.lockName(txn, collection.ns);
+    const rows = added.map(({ spec, dictionary }) => ({ spec, dictionary }));
+    const { entry } = collection;
+    await this.#parts.catalog.replaceEntry(txn, collection, { ...entry, indexes: [...entry.indexes, ...rows] });
+  }
+
+  /** Where no document has to be looked at, one transaction does all; undefined: there are documents. */
+  async #withoutDocuments(txn: StoredTransaction, ns: Namespace, specs: readonly Document[]): Promise<IndexesCreated | undefined> {
+    const { catalog } = this.#parts;
+    const existing = await catalog.collection(txn, ns);
+    const wanted = newIndexes(existing?.indexes ?? [], specs, ns.text);
+    const before = existing?.indexes.length ?? 1;
+    if (existing !== undefined && wanted.length > 0) return undefined;
+    if (existing === undefined) {
+      const made = await catalog.ensureCollection(txn, ns);
+      if (wanted.length > 0) await this.addEmpty(txn, made, wanted);
+    }
+    return { createdCollectionAutomatically: existing === undefined, before, after: before + wanted.length };
+  }
+
+  /** Holds the writers back and builds; undefined: somebody else was building, look again. */
+  async #onExisting(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated | undefined> {
+    const { names } = this.#parts;
+    const newest = names.newest(ns.text);
+    if (newest?.kind !== 'collection') return undefined;
+    const { state } = newest;
+    if (state.held !== undefined) {
+      await state.held;
+      return undefined;
+    }
+    const { promise, end } = deferred();
+    state.held = promise;
+    state.version += 1;
+    names.refresh(ns.text, this.#parts.maker.make(ns, newest.entry, newest));
+    try {
+      await Promise.allSettled([...state.committing]);
+      return await this.#build(ns, specs, checkInterrupt);
+    } finally {
+      state.held = undefined;
+      end();
+    }
+  }
+
+  async #build(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated | undefined> {
+    const txn = this.#parts.catalog.begin('statement');
+    let total: number;
+    let collection: StoredCollection;
+    try {
+      const found = await this.#parts.catalog.collection(txn, ns);
+      if (found === undefined) return undefined;
+      collection = found;
+      total = collection.totals(txn).rows;
+    } finally {
+      txn.abort();
+    }
+    const wanted = newIndexes(collection.indexes, specs, ns.text);
+    const before = collection.indexes.length;
+    const build = new RunningBuild(ns, wanted, total);
+    this.#running.add(build);
+    try {
+      const job: Job = { collection, wanted, build, checkInterrupt };
+      if (wanted.length > 0) await (total <= inlineDocumentsMax ? this.#inline(job) : this.#inBatches(job));
+    } finally {
+      this.#running.delete(build);
+    }
+    return { createdCollectionAutomatically: false, before, after: before + wanted.length };
+  }
+
+  async #inline(job: Job): Promise<void> {
+    const txn = this.#parts.catalog.begin('statement');
+    try {
+      const indexes = job.wanted.map((definition) => this.#newIndex(txn, definition));
+      await this.#register(txn, await this.#current(txn, job), indexes);
+      const flags = await this.#rows(txn, job, indexes, (rows) => putRows(txn, job.collection, rows));
+      await this.#putFlags(txn, flags);
+      await txn.commit();
+    } catch (error) {
+      txn.abort();
+      throw error;
+    }
+  }
+
+  async #inBatches(job: Job): Promise<void> {
+    const { catalog } = this.#parts;
+    const indexes = await this.#announce(job.wanted);
+    try {
+      const reader = catalog.begin('read');
+      let flags: Flags;
+      try {
+        flags = await this.#rows(reader, job, indexes, (rows) => catalog.run((txn) => putRows(txn, job.collection, rows)));
+      } finally {
+        reader.abort();
+      }
+      await catalog.run(async (txn) => {
+        await this.#register(txn, await this.#current(txn, job), indexes);
+        await this.#putFlags(txn, flags);
+        for (const { dictionary } of indexes) await txn.engine.remove(this.#catalogDictionary, buildKey(dictionary));
+      });
+    } catch (error) {
+      await this.#takeBack(indexes);
+      throw error;
+    }
+  }
+
+  get #catalogDictionary(): DictionaryId {
+    return this.#parts.engine.catalogDictionary;
+  }
+
+  /** The collection as the transaction sees it: writers are held, but its name may have changed. */
+  async #current(txn: StoredTransaction, { collection }: Job): Promise<StoredCollection> {
+    const named = await this.#parts.catalog.lockName(txn, collection.ns);
+    if (named?.kind !== 'collection' || !equalBytes(named.uuid.bytes, collection.uuid.bytes)) throw noCollection(collection.ns);
+    return named;
+  }
+
+  /** Makes dictionaries that the next open drops unless they are registered by then. */
+  async #announce(wanted: readonly IndexDefinition[]): Promise<StoredIndex[]> {
+    return this.#parts.catalog.run(async (txn) => {
+      const indexes = wanted.map((definition) => this.#newIndex(txn, definition));
+      for (const { dictionary } of indexes) await txn.engine.put(this.#catalogDictionary, buildKey(dictionary), empty);
+      return indexes;
+    });
+  }
+
+  async #takeBack(indexes: readonly StoredIndex[]): Promise<void> {
+    await this.#parts.catalog.run(async (txn) => {
+      for (const { dictionary } of indexes) {
+        await txn.engine.remove(this.#catalogDictionary, buildKey(dictionary));
+        txn.engine.dropDictionary(dictionary);
+        this.#parts.maker.forget(dictionary);
+      }
+    });
+  }
+
+  /** Gives the rows of all documents, in pieces sorted by index and key; the flags they need. */
+  async #rows(txn: StoredTransaction, job: Job, indexes: readonly StoredIndex[], give: (rows: readonly NewRow[]) => Promise<void>): Promise<Flags> {
+    const flags: Flags = new Map(indexes.map((index) => [index, new Set<number>()]));
+    const cursor = job.collection.scan(txn, {}, 1);
+    let rows: NewRow[] = [];
+    let bytes = 0;
+    try {
+      for (;;) {
+        job.checkInterrupt();
+        const batch = await cursor.nextBatch(scanLimit);
+        for (let i = 0; i < batch.length; i++) {
+          const document = Document.fromBytes(batch.value(i).slice());
+          bytes += addRows(rows, flags, batch.key(i).slice(), document);
+        }
+        job.build.documentsDone += batch.length;
+        if (bytes >= batchBytesMax || batch.length === 0) {
+          await give(rows.sort(byPlace));
+          rows = [];
+          bytes = 0;
+        }
+        if (batch.length === 0) return flags;
+      }
+    } finally {
+      cursor.close();
+    }
+  }
+
+  async #putFlags(txn: StoredTransaction, flags: Flags): Promise<void> {
+    for (const [index, set] of flags) {
+      for (const flag of set) {
+        index.flags.raise(flag);
+        txn.addFlag(index.flags, flag);
+        await txn.engine.putCovered(this.#catalogDictionary, multikeyKey(index.flagRow(flag)), empty);
+      }
+    }
+  }
+}
+
+type Flags = Map<StoredIndex, Set<number>>;
+
+/** Adds the rows of one document; the bytes they take. */
+function addRows(rows: NewRow[], flags: Flags, recordKey: Uint8Array, document: Document): number {
+  let bytes = 0;
+  for (const [index, set] of flags) {
+    const found = index.keysOf(document);
+    for (const flag of found.flags) set.add(flag);
+    for (const key of found.keys) {
+      const row = index.row(key, recordKey, document);
+      rows.push({ index, row });
+      bytes += row.key.length + row.value.length + 64;
+    }
+  }
+  return bytes;
+}
+
+function byPlace(a: NewRow, b: NewRow): number {
+  return a.index.dictionary - b.index.dictionary || compareBytes(a.row.key, b.row.key);
+}
+
+/** Puts rows of an index that nobody sees yet; 11000 where a unique one has the key already. */
+async function putRows(txn: StoredTransaction, collection: StoredCollection, rows: readonly NewRow[]): Promise<void> {
+  const { engine } = txn;
+  for (const { index, row } of rows) {
+    if (index.unique) await checkAbsent(txn, collection, index, row);
+    const put = engine.putCovered(index.dictionary, row.key, row.value);
+    if (put instanceof Promise) await put;
+    engine.count(index.dictionary, 1, row.key.length + row.value.length);
+  }
+}
+
+async function checkAbsent(txn: StoredTransaction, collection: StoredCollection, index: StoredIndex, row: IndexRow): Promise<void> {
+  const found = await txn.engine.get(index.dictionary, row.key);
+  if (found === undefined) return;
+  const { typeBits, document } = index.entry(row.key, row.value);
+  const keys = document === undefined ? [{ fields: row.key, typeBits }] : index.keysOf(Document.fromBytes(document)).keys;
+  const key = keys.find(({ fields }) => equalBytes(fields, row.key)) ?? { fields: row.key, typeBits };
+  throw duplicateKey(collection.ns, index, index.keyValue(key));
+}

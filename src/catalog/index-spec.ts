@@ -1,0 +1,297 @@
+// Specifications of indexes: what `createIndexes` accepts, how two of them conflict, and the definition that follows. Codes and words are those
+// of MongoDB 7.0 (manual: "createIndexes", "Index Properties"). Kinds of index that are not built yet are refused as unknown ones are (67).
+
+import { assert } from '../base/assert.ts';
+import { describeValue, Document, Double, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import type { Direction } from '../engine/index.ts';
+import { cannotCreateIndex, failedToParse, indexKeySpecsConflict, indexOptionsConflict, invalidIndexOption, typeMismatch, badValue } from './refusal.ts';
+import { numberOf, toDouble } from './number.ts';
+import type { IndexDefinition } from './types.ts';
+
+/** Most indexes of a collection. */
+export const indexesMax = 64;
+
+const pluginKinds: ReadonlySet<string> = new Set(['text', '2d', '2dsphere', 'hashed', 'geoHaystack', 'wildcard', 'columnstore']);
+const ttlSecondsMax = 2147483647;
+
+export const primaryKeyPattern: Document = Document.of({ _id: 1 });
+export const primarySpec: Document = Document.of({ v: 2, key: primaryKeyPattern, name: '_id_' });
+
+type OptionCheck = (value: Value, name: string) => Value;
+
+const boolean: OptionCheck = (value, name) => {
+  if (typeof value === 'boolean') return value;
+  if (isNumber(value)) return toDouble(value) !== 0;
+  throw typeMismatch(`The field '${name}' has value ${name}: ${describeValue(value)}, which is not convertible to bool`);
+};
+const object: OptionCheck = (value, name) => {
+  if (value instanceof Document) return value;
+  throw typeMismatch(`The field '${name}' must be an object, but got ${typeText(value)}`);
+};
+const text: OptionCheck = (value, name) => {
+  if (typeof value === 'string') return value;
+  throw typeMismatch(`The field '${name}' must be a string, but got ${typeText(value)}`);
+};
+const number: OptionCheck = (value, name) => {
+  if (isNumber(value)) return value;
+  throw typeMismatch(`The field '${name}' must be a number, but got ${typeText(value)}`);
+};
+const typeText = (value: Value): string => String(typeNameOf(typeOf(value)));
+
+/** Option -> its check; what is not here is an unknown option (197). `undefined`: accepted and not kept. */
+const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, OptionCheck | undefined>([
+  ['v', number],
+  ['key', object],
+  ['name', text],
+  ['ns', undefined],
+  ['background', boolean],
+  ['unique', boolean],
+  ['sparse', boolean],
+  ['hidden', boolean],
+  ['clustering', boolean],
+  ['expireAfterSeconds', number],
+  ['partialFilterExpression', object],
+  ['storageEngine', object],
+  ['collation', object],
+  ['prepareUnique', boolean],
+  ['dropDups', undefined],
+  // Of kinds that are not built: checked as far as their type, then the kind is refused or they mean nothing.
+  ['weights', undefined],
+  ['default_language', text],
+  ['language_override', text],
+  ['textIndexVersion', number],
+  ['2dsphereIndexVersion', number],
+  ['bits', number],
+  ['min', number],
+  ['max', number],
+  ['bucketSize', number],
+  ['wildcardProjection', object],
+  ['compression', text],
+  ['pageSize', number],
+  ['readPageSize', number],
+  ['fanout', number],
+]);
+
+/** Options in which two indexes of equal key differ without being different indexes. */
+const plainOptions = ['hidden', 'expireAfterSeconds', 'clustering'] as const;
+/** Options that, with the key, say which index it is. */
+const identityOptions = ['unique', 'sparse', 'partialFilterExpression'] as const;
+
+/** The name MongoDB gives an index without one: `a_1_b_-1`. */
+export function defaultIndexName(key: Document): string {
+  return key.fields.map(([path, direction]) => `${path}_${directionText(direction)}`).join('_');
+}
+
+const directionText = (direction: Value): string =>
+  isNumber(direction) ? String(toDouble(direction)) : typeof direction === 'string' ? direction : describeValue(direction);
+
+/** Checks a specification as a client gave it and gives the definition; 9, 14, 67, 197. */
+export function parseIndexSpec(given: Document): IndexDefinition {
+  const key = given.get('key');
+  if (key === undefined) throw failedToParse(`The 'key' field is a required property of an index specification`);
+  if (!(key instanceof Document)) throw typeMismatch(`The field 'key' must be an object, but got ${typeText(key)}`);
+  const name = given.get('name');
+  if (name === undefined) throw failedToParse(`The 'name' field is a required property of an index specification`);
+  const kept = new Map<string, Value>();
+  for (const [option, value] of given) {
+    if (!options.has(option)) {
+      throw invalidIndexOption(`The field '${option}' is not valid for an index specification. Specification: ${describeValue(given)}`);
+    }
+    const check = options.get(option);
+    if (check !== undefined) kept.set(option, check(value, option));
+  }
+  checkName(text(name, 'name'));
+  checkVersion(kept.get('v'));
+  const directions = parseKeyPattern(key);
+  checkCombination(key, kept);
+  return defineIndex(specOf(key, kept), directions);
+}
+
+function checkName(name: Value): void {
+  if (typeof name !== 'string') return;
+  if (name.length === 0) throw cannotCreateIndex('index name cannot be empty');
+  if (name.includes('\0')) throw cannotCreateIndex('index name cannot contain NUL bytes');
+  if (name === '*') throw badValue("The index name '*' is not valid.");
+}
+
+function checkVersion(version: Value | undefined): void {
+  if (version === undefined) return;
+  const number = isNumber(version) ? toDouble(version) : Number.NaN;
+  if (number !== 1 && number !== 2) {
+    throw cannotCreateIndex(`Invalid index specification; cannot create an index with v=${describeValue(version)}`);
+  }
+}
+
+/** The specification as it is stored and listed: `v`, `key`, `name`, then what was asked for, false flags left out. */
+function specOf(key: Document, kept: ReadonlyMap<string, Value>): Document {
+  const spec: [string, Value][] = [['v', 2], ['key', key], ['name', kept.get('name') ?? '']];
+  for (const [option, value] of kept) {
+    if (option === 'v' || option === 'key' || option === 'name' || value === false) continue;
+    spec.push([option, option === 'expireAfterSeconds' ? wholeSeconds(value) : value]);
+  }
+  return Document.fromEntries(spec);
+}
+
+function wholeSeconds(value: Value): Value {
+  return value instanceof Double ? Math.trunc(value.value) : value;
+}
+
+function parseKeyPattern(key: Document): Direction[] {
+  if (key.isEmpty) throw cannotCreateIndex('Index keys cannot be an empty object.');
+  if (key.fields.length > 32) throw cannotCreateIndex(`Index key pattern too large. An index may have at most 32 fields`);
+  const seen = new Set<string>();
+  return key.fields.map(([path, value]) => {
+    checkPath(path);
+    if (seen.has(path)) throw cannotCreateIndex(`Index key pattern cannot contain duplicate field '${path}'`);
+    seen.add(path);
+    return parseDirection(value);
+  });
+}
+
+function checkPath(path: string): void {
+  if (path.length === 0) throw cannotCreateIndex('Index keys cannot be an empty field.');
+  if (path === '$**' || path.endsWith('.$**')) throw cannotCreateIndex(`Unknown index plugin 'wildcard'`);
+  for (const part of path.split('.')) {
+    if (part.length === 0) throw cannotCreateIndex('Index keys cannot contain an empty field.');
+    if (part.startsWith('$') && !/^\$(id|ref|db)$/.test(part)) {
+      throw cannotCreateIndex("Index key contains an illegal field name: field name starts with '$'.");
+    }
+  }
+}
+
+function parseDirection(value: Value): Direction {
+  if (typeof value === 'string') {
+    if (value.length === 0) throw cannotCreateIndex('Values in the index key pattern cannot be empty strings.');
+    const kind = pluginKinds.has(value) ? `Index kind '${value}' is not supported` : `Unknown index plugin '${value}'`;
+    throw cannotCreateIndex(kind);
+  }
+  if (!isNumber(value)) {
+    throw cannotCreateIndex(
+      `Values in v:2 index key pattern cannot be of type ${typeText(value)}. Only numbers > 0, numbers < 0, and strings are allowed.`,
+    );
+  }
+  const number = toDouble(value);
+  if (number === 0) throw cannotCreateIndex('Values in the index key pattern cannot be 0.');
+  if (Number.isNaN(number)) throw cannotCreateIndex('Values in the index key pattern cannot be NaN.');
+  return number > 0 ? 1 : -1;
+}
+
+function checkCombination(key: Document, kept: ReadonlyMap<string, Value>): void {
+  const collation = kept.get('collation');
+  if (collation instanceof Document && !isSimpleCollation(collation)) {
+    throw cannotCreateIndex('Index option collation is not supported');
+  }
+  if (kept.has('partialFilterExpression') && kept.get('sparse') === true) {
+    throw cannotCreateIndex('cannot mix "partialFilterExpression" and "sparse" options');
+  }
+  if (kept.has('wildcardProjection')) {
+    throw badValue(`The field 'wildcardProjection' is only allowed in an 'wildcard' index`);
+  }
+  const seconds = kept.get('expireAfterSeconds');
+  if (seconds !== undefined) checkTtl(key, kept, numberOf(seconds));
+}
+
+const isSimpleCollation = (collation: Document): boolean => collation.get('locale') === 'simple';
+
+function checkTtl(key: Document, kept: ReadonlyMap<string, Value>, seconds: number): void {
+  if (seconds < 0) throw cannotCreateIndex(`TTL index 'expireAfterSeconds' option must be numeric and cannot be less than 0`);
+  if (seconds > ttlSecondsMax) {
+    throw cannotCreateIndex(`TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number`);
+  }
+  const spec = describeValue(specOf(key, kept));
+  if (key.fields.length > 1) {
+    throw cannotCreateIndex(`TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: ${spec}`);
+  }
+  if (key.fields[0]?.[0] === '_id') throw cannotCreateIndex(`The field 'expireAfterSeconds' is not valid for an _id index specification. Specification: ${spec}`);
+}
+
+/** The definition of a specification that was checked. */
+export function defineIndex(spec: Document, directions?: readonly Direction[]): IndexDefinition {
+  const key = spec.get('key');
+  const name = spec.get('name');
+  assert(key instanceof Document && typeof name === 'string', 'an index specification that was checked');
+  const partial = spec.get('partialFilterExpression');
+  const seconds = spec.get('expireAfterSeconds');
+  return {
+    name,
+    key,
+    paths: key.keys(),
+    directions: directions ?? key.fields.map(([, value]) => parseDirection(value)),
+    unique: spec.get('unique') === true,
+    sparse: spec.get('sparse') === true,
+    clustering: spec.get('clustering') === true,
+    hidden: spec.get('hidden') === true,
+    partialFilter: partial instanceof Document ? partial : undefined,
+    expireAfterSeconds: seconds !== undefined && isNumber(seconds) ? toDouble(seconds) : undefined,
+    spec,
+  };
+}
+
+/** Whether the key pattern is that of the `_id` index, and the request may be taken for it (197 where its options say otherwise). */
+export function isPrimaryRequest(definition: IndexDefinition): boolean {
+  const [only] = definition.key.fields;
+  if (definition.paths.length !== 1 || only?.[0] !== '_id') return false;
+  if (definition.directions[0] !== 1) return false;
+  for (const option of definition.spec.keys()) {
+    if (!primaryOptions.has(option)) {
+      throw invalidIndexOption(
+        `The field '${option}' is not valid for an _id index specification. Specification: ${describeValue(definition.spec)}`,
+      );
+    }
+  }
+  return true;
+}
+const primaryOptions: ReadonlySet<string> = new Set(['v', 'key', 'name', 'ns', 'collation', 'background']);
+
+/** Whether `wanted` is there already (true), is new (false), or conflicts with an index that is there (85, 86). */
+export function isThere(wanted: IndexDefinition, existing: IndexDefinition): boolean {
+  const sameIdentity = equalKeys(wanted.key, existing.key) && identityOptions.every((option) => equalOption(wanted, existing, option));
+  const samePlain = plainOptions.every((option) => equalOption(wanted, existing, option));
+  const both = `Requested index: ${describeValue(wanted.spec)}, existing index: ${describeValue(existing.spec)}`;
+  if (wanted.name === existing.name) {
+    if (sameIdentity && samePlain) return true;
+    if (sameIdentity) {
+      throw indexOptionsConflict(`An equivalent index already exists with the same name but different options. ${both}`);
+    }
+    throw indexKeySpecsConflict(
+      `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. ${both}`,
+    );
+  }
+  if (!sameIdentity) return false;
+  if (samePlain) throw indexOptionsConflict(`Index already exists with a different name: ${existing.name}`);
+  throw indexOptionsConflict(`An equivalent index already exists with a different name and options. ${both}`);
+}
+
+/** Equal paths in equal order, directions equal by value. */
+export function equalKeys(a: Document, b: Document): boolean {
+  const left = a.fields;
+  const right = b.fields;
+  return left.length === right.length && left.every(([path, value], i) => {
+    const other = right[i];
+    return other !== undefined && other[0] === path && equalValues(value, other[1]);
+  });
+}
+
+function equalOption(a: IndexDefinition, b: IndexDefinition, option: string): boolean {
+  const left = a.spec.get(option);
+  const right = b.spec.get(option);
+  if (left === undefined || right === undefined) return left === right;
+  return equalValues(left, right);
+}
+
+/** The definitions among `specs` that are not there yet; 67, 85, 86 for what cannot be. */
+export function newIndexes(existing: readonly IndexDefinition[], specs: readonly Document[], where: string): IndexDefinition[] {
+  const secondaries = existing.filter((index) => index.name !== '_id_');
+  const wanted: IndexDefinition[] = [];
+  for (const spec of specs) {
+    const definition = parseIndexSpec(spec);
+    if (isPrimaryRequest(definition)) continue;
+    if ([...secondaries, ...wanted].some((other) => isThere(definition, other))) continue;
+    wanted.push(definition);
+    if (existing.length + wanted.length > indexesMax) {
+      throw cannotCreateIndex(`add index fails, too many indexes for ${where} key:${describeValue(definition.key)}`);
+    }
+  }
+  return wanted;
+}

@@ -1,0 +1,105 @@
+// From entries of dictionary 1 to objects: collections with their indexes, and views. Objects of one dictionary share one StoredIndex, so
+// that a multikey flag raised through one is known to all.
+
+import { equalBytes } from '../base/bytes.ts';
+import { DateTime, ObjectIdGenerator } from '../bson/index.ts';
+import type { DictionaryId, Environment } from '../engine/index.ts';
+import type { Env } from '../env/index.ts';
+import type { QueryOptions } from '../query/index.ts';
+import { multikeyOfKey, multikeyRangeOf } from './entry.ts';
+import type { NameEntry } from './entry.ts';
+import { IncomingDocuments } from './incoming.ts';
+import { defineIndex, primarySpec } from './index-spec.ts';
+import type { Namespace } from './namespace.ts';
+import { MultikeyFlags } from './multikey-flags.ts';
+import type { Named } from './name-table.ts';
+import type { StoredTransaction } from './transaction.ts';
+import { eachRow } from './rows.ts';
+import { StoredCollection } from './stored-collection.ts';
+import type { CollectionServices } from './stored-collection.ts';
+import { StoredIndex } from './stored-index.ts';
+import { StoredView } from './stored-view.ts';
+
+const primaryDefinition = defineIndex(primarySpec, [1]);
+
+/** Version of objects that are for reading only: their definition is not the newest. */
+const readOnlyVersion = -1;
+
+/** Makes the objects of one catalog. */
+export class ObjectMaker {
+  readonly #services: CollectionServices;
+  readonly #indexes: Map<DictionaryId, StoredIndex> = new Map();
+
+  constructor(engine: Environment, env: Env) {
+    const sources = { ids: new ObjectIdGenerator({ clock: env.clock, random: env.random }), clock: env.clock };
+    this.#services = {
+      incoming: new IncomingDocuments(sources),
+      catalogDictionary: engine.catalogDictionary,
+      dictionaryStatistics: (id) => engine.dictionaryStatistics(id),
+      queryOptions: (): QueryOptions => ({ now: new DateTime(env.clock.nowMs()) }),
+    };
+  }
+
+  get queryOptions(): QueryOptions {
+    return this.#services.queryOptions();
+  }
+
+  /** The object of an entry that follows `before` (same collection, other definition or name), or begins. */
+  make(ns: Namespace, entry: NameEntry, before?: Named): Named {
+    if (entry.kind === 'view') return new StoredView(ns, entry.options);
+    const state =
+      before?.kind === 'collection' && before.dictionary === entry.dictionary
+        ? before.state
+        : { version: 0, held: undefined, committing: new Set<Promise<unknown>>(), lastWrite: 0 };
+    return new StoredCollection({ ns, entry, indexes: this.#indexesOf(entry), state, version: state.version }, this.#services);
+  }
+
+  /** The object of an entry as a snapshot has it, for reading only. */
+  async load(txn: StoredTransaction, ns: Namespace, entry: NameEntry): Promise<Named> {
+    if (entry.kind === 'view') return new StoredView(ns, entry.options);
+    const indexes = this.#indexesOf(entry);
+    for (const index of indexes) await loadFlags(txn, this.#services.catalogDictionary, index);
+    const state = { version: 0, held: undefined, committing: new Set<Promise<unknown>>(), lastWrite: 0 };
+    return new StoredCollection({ ns, entry, indexes, state, version: readOnlyVersion }, this.#services);
+  }
+
+  #indexesOf(entry: Extract<NameEntry, { readonly kind: 'collection' }>): readonly StoredIndex[] {
+    const place = { dictionary: entry.dictionary, isPrimary: true, flags: new MultikeyFlags(primaryDefinition.paths) };
+    const primary = new StoredIndex(primaryDefinition, place, this.queryOptions);
+    return [primary, ...entry.indexes.map(({ spec, dictionary }) => this.#index(defineIndex(spec), dictionary))];
+  }
+
+  #index(definition: ReturnType<typeof defineIndex>, dictionary: DictionaryId): StoredIndex {
+    const known = this.#indexes.get(dictionary);
+    if (known !== undefined && equalBytes(known.spec.toBytes(), definition.spec.toBytes())) return known;
+    const flags = known?.flags ?? new MultikeyFlags(definition.paths);
+    const made = new StoredIndex(definition, { dictionary, isPrimary: false, flags }, this.queryOptions);
+    this.#indexes.set(dictionary, made);
+    return made;
+  }
+
+  /** An index object for a build, before its entry is there. */
+  indexFor(definition: ReturnType<typeof defineIndex>, dictionary: DictionaryId): StoredIndex {
+    return this.#index(definition, dictionary);
+  }
+
+  /** The flags of an index as they were found at open. */
+  raise(dictionary: DictionaryId, flags: readonly number[]): void {
+    this.#indexes.get(dictionary)?.flags.flagsCommitted(flags);
+  }
+
+  /** Forgets index objects of dictionaries that are gone. */
+  forget(dictionary: DictionaryId): void {
+    this.#indexes.delete(dictionary);
+  }
+}
+
+async function loadFlags(txn: StoredTransaction, dictionary: DictionaryId, index: StoredIndex): Promise<void> {
+  if (index.isPrimary) return;
+  const flags: number[] = [];
+  await eachRow(txn.engine.cursor(dictionary, multikeyRangeOf(index.dictionary), 1), (key) => {
+    const { field, component } = multikeyOfKey(key);
+    flags.push(field * 256 + component);
+  });
+  for (const flag of flags) index.flags.raise(flag);
+}

@@ -1,0 +1,196 @@
+// Options of `create`: what is accepted, what each must be, and how `listCollections` shows it (manual: "create", "Views",
+// "Capped Collections", "Schema Validation"). What is not built (time series, clustered `_id`, ...) is refused by name, never left out quietly.
+
+import { BsonArray, describeValue, Document, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
+import type { Binary, Value } from '../bson/index.ts';
+import type { DictionaryOptions } from '../engine/index.ts';
+import type { NameEntry } from './entry.ts';
+import type { Namespace } from './namespace.ts';
+import { badValue, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
+import { numberOf, toDouble } from './number.ts';
+import { primarySpec } from './index-spec.ts';
+import type { CollectionOptions } from './types.ts';
+
+const typeText = (value: Value): string => String(typeNameOf(typeOf(value)));
+const wrongType = (name: string, value: Value, expected: string): Error =>
+  typeMismatch(`BSON field 'create.${name}' is the wrong type '${typeText(value)}', expected type '${expected}'`);
+
+type Check = (value: Value, name: string) => void;
+
+const boolean: Check = (value, name) => {
+  if (typeof value !== 'boolean' && !isNumber(value)) throw wrongType(name, value, '[bool, long, int, decimal, double]');
+};
+const object: Check = (value, name) => {
+  if (!(value instanceof Document)) throw wrongType(name, value, 'object');
+};
+const array: Check = (value, name) => {
+  if (!(value instanceof BsonArray)) throw wrongType(name, value, 'array');
+};
+const string: Check = (value, name) => {
+  if (typeof value !== 'string') throw wrongType(name, value, 'string');
+};
+const number: Check = (value, name) => {
+  if (!isNumber(value)) throw wrongType(name, value, '[long, int, decimal, double]');
+};
+const oneOf =
+  (...allowed: readonly string[]): Check =>
+  (value, name) => {
+    if (typeof value !== 'string') throw wrongType(name, value, 'string');
+    if (!allowed.includes(value)) {
+      throw badValue(`Enumeration value '${value}' for field 'create.${name}' is not a valid value.`);
+    }
+  };
+const notBuilt: Check = (_value, name) => {
+  throw invalidOptions(`the option '${name}' is not supported`);
+};
+const simpleCollation: Check = (value, name) => {
+  if (!(value instanceof Document)) throw wrongType(name, value, 'object');
+  if (value.get('locale') !== 'simple') throw invalidOptions(`the option '${name}' is not supported`);
+};
+
+/** Option -> its check. */
+const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['capped', boolean],
+  ['size', number],
+  ['max', number],
+  ['autoIndexId', boolean],
+  ['idIndex', object],
+  ['storageEngine', object],
+  ['validator', object],
+  ['validationLevel', oneOf('off', 'strict', 'moderate')],
+  ['validationAction', oneOf('error', 'warn', 'errorAndLog')],
+  ['indexOptionDefaults', object],
+  ['viewOn', string],
+  ['pipeline', array],
+  ['collation', simpleCollation],
+  ['changeStreamPreAndPostImages', object],
+  ['flags', number],
+  ['temp', boolean],
+  ['timeseries', notBuilt],
+  ['expireAfterSeconds', notBuilt],
+  ['clusteredIndex', notBuilt],
+  ['encryptedFields', notBuilt],
+  ['partitioned', notBuilt],
+  ['primaryKey', notBuilt],
+  ['compression', oneOf('none', 'lz4', 'zlib', 'zstd', 'quicklz', 'lzma')],
+  ['pageSize', number],
+  ['readPageSize', number],
+  ['fanout', number],
+]);
+
+/** Accepted and not kept. */
+const notKept: ReadonlySet<string> = new Set(['autoIndexId', 'idIndex', 'collation', 'flags', 'temp']);
+/** What only a collection with documents of its own can have. */
+const notOfViews = ['capped', 'size', 'max', 'autoIndexId', 'idIndex', 'storageEngine', 'validator', 'validationLevel', 'validationAction', 'indexOptionDefaults'] as const;
+
+/** Checks the options of `create`; gives those that are kept, in the order given. */
+export function parseCreateOptions(given: Document): Document {
+  const kept: [string, Value][] = [];
+  for (const [name, value] of given) {
+    const check = checks.get(name);
+    if (check === undefined) throw unknownField('create', name);
+    if (value === null) continue;
+    check(value, name);
+    if (!notKept.has(name) && value !== false) kept.push([name, keptValue(name, value)]);
+  }
+  const options = Document.fromEntries(kept);
+  checkCapped(given, options);
+  checkView(options);
+  return options;
+}
+
+function keptValue(name: string, value: Value): Value {
+  return name === 'capped' ? true : name === 'size' || name === 'max' ? wholeNumber(value) : value;
+}
+
+const wholeNumber = (value: Value): Value => (isNumber(value) && typeof value !== 'number' ? BigInt(Math.trunc(toDouble(value))) : value);
+
+function checkCapped(given: Document, options: Document): void {
+  const size = given.get('size');
+  const capped = isTrue(options.get('capped'));
+  if (capped && size === undefined) throw invalidOptions("the 'size' field is required when 'capped' is true");
+  if (!capped && size !== undefined && isNumber(size)) throw invalidOptions("the 'capped' field needs to be true when either the 'size' or 'max' fields are present");
+  if (!capped && given.has('max')) throw invalidOptions("the 'capped' field needs to be true when either the 'size' or 'max' fields are present");
+  if (capped && numberOf(size) <= 0) throw badValue(`BSON field 'size' value must be >= 1, actual value '${describeValue(size ?? null)}'`);
+}
+
+function checkView(options: Document): void {
+  const viewOn = options.get('viewOn');
+  if (viewOn === undefined) {
+    if (options.has('pipeline')) throw invalidOptions("'pipeline' requires 'viewOn' to also be specified");
+    return;
+  }
+  if (viewOn === '') throw badValue("'viewOn' cannot be empty");
+  for (const name of notOfViews) {
+    if (options.has(name)) throw invalidOptions(`'${name}' is not a valid option for a view`);
+  }
+}
+
+const isTrue = (value: Value | undefined): boolean => value === true || (value !== undefined && isNumber(value) && toDouble(value) !== 0);
+
+const levels = ['off', 'strict', 'moderate'] as const;
+
+/** The options of a kept entry, typed. */
+export function optionsOf(shown: Document): CollectionOptions {
+  const validator = shown.get('validator');
+  const level = levels.find((known) => known === shown.get('validationLevel'));
+  const action = shown.get('validationAction') === undefined ? undefined : shown.get('validationAction') === 'warn' ? 'warn' : 'error';
+  const max = shown.get('max');
+  return {
+    ...(isTrue(shown.get('capped'))
+      ? {
+          capped: {
+            sizeBytes: numberOf(shown.get('size')),
+            ...(max === undefined ? {} : { documentsMax: numberOf(max) }),
+          },
+        }
+      : {}),
+    ...(validator instanceof Document ? { validator } : {}),
+    ...(level === undefined ? {} : { validationLevel: level }),
+    ...(action === undefined ? {} : { validationAction: action }),
+    shown,
+  };
+}
+
+/** The engine's options for a dictionary from TokuMX's names; what is not said is the engine's. */
+export function dictionaryOptionsOf(options: Document): Partial<DictionaryOptions> {
+  const compression = options.get('compression');
+  const bytes = (name: string): number | undefined => {
+    const value = options.get(name);
+    return value !== undefined && isNumber(value) ? toDouble(value) : undefined;
+  };
+  const pageBytes = bytes('pageSize');
+  const readPageBytes = bytes('readPageSize');
+  const fanout = bytes('fanout');
+  return {
+    ...(typeof compression === 'string' ? { compression: compressions.get(compression) ?? 'zstd' } : {}),
+    ...(pageBytes === undefined ? {} : { pageBytes }),
+    ...(readPageBytes === undefined ? {} : { readPageBytes }),
+    ...(fanout === undefined ? {} : { fanout }),
+  };
+}
+
+const compressions: ReadonlyMap<string, DictionaryOptions['compression']> = new Map<string, DictionaryOptions['compression']>([
+  ['none', 'none'],
+  ['lz4', 'lz4'],
+  ['quicklz', 'lz4'],
+  ['zlib', 'zlib'],
+  ['zstd', 'zstd'],
+  ['lzma', 'zstd'],
+]);
+
+/** The row of `listCollections`. */
+export function describeCollection(ns: Namespace, entry: Extract<NameEntry, { readonly kind: 'collection' }>): Document {
+  return Document.of({
+    name: ns.collection,
+    type: 'collection',
+    options: entry.options,
+    info: Document.of({ readOnly: false, uuid: entry.uuid satisfies Binary }),
+    idIndex: primarySpec,
+  });
+}
+
+/** The row of `listCollections` for a view. */
+export function describeView(ns: Namespace, options: Document): Document {
+  return Document.of({ name: ns.collection, type: 'view', options, info: Document.of({ readOnly: true }) });
+}

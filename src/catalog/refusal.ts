@@ -1,0 +1,41 @@
+// What the catalog refuses, in MongoDB's codes, names and words. One function for each, so that every refusal of the layer is on this page.
+
+import { CommandError } from '../base/errors.ts';
+import { EngineError } from '../base/errors.ts';
+import { describeValue } from '../bson/index.ts';
+import type { Document } from '../bson/index.ts';
+import type { Namespace } from './namespace.ts';
+
+export const badValue = (message: string): CommandError => new CommandError(2, 'BadValue', message);
+export const failedToParse = (message: string): CommandError => new CommandError(9, 'FailedToParse', message);
+export const typeMismatch = (message: string): CommandError => new CommandError(14, 'TypeMismatch', message);
+export const invalidOptions = (message: string): CommandError => new CommandError(72, 'InvalidOptions', message);
+export const cannotCreateIndex = (message: string): CommandError => new CommandError(67, 'CannotCreateIndex', message);
+export const indexOptionsConflict = (message: string): CommandError => new CommandError(85, 'IndexOptionsConflict', message);
+export const indexKeySpecsConflict = (message: string): CommandError => new CommandError(86, 'IndexKeySpecsConflict', message);
+export const indexNotFound = (message: string): CommandError => new CommandError(27, 'IndexNotFound', message);
+export const invalidIndexOption = (message: string): CommandError => new CommandError(197, 'InvalidIndexSpecificationOption', message);
+export const notSupportedInTransaction = (message: string): CommandError =>
+  new CommandError(263, 'OperationNotSupportedInTransaction', message);
+
+export const noCollection = (ns: Namespace): CommandError => new CommandError(26, 'NamespaceNotFound', `ns does not exist: ${ns.text}`);
+export const namespaceExists = (message: string): CommandError => new CommandError(48, 'NamespaceExists', message);
+export const isView = (ns: Namespace): CommandError =>
+  new CommandError(166, 'CommandNotSupportedOnView', `Namespace ${ns.text} is a view, not a collection`);
+export const unknownField = (struct: string, name: string): CommandError =>
+  new CommandError(40415, 'IDLUnknownField', `BSON field '${struct}.${name}' is an unknown field.`);
+
+/** The refusal of a second document with the same values in a unique index. */
+export function duplicateKey(ns: Namespace, index: { readonly name: string; readonly key: Document }, keyValue: Document): CommandError {
+  const message = `E11000 duplicate key error collection: ${ns.text} index: ${index.name} dup key: ${describeValue(keyValue)}`;
+  return new CommandError(11000, 'DuplicateKey', message, {
+    details: new Map<string, unknown>([
+      ['keyPattern', index.key],
+      ['keyValue', keyValue],
+    ]),
+  });
+}
+
+/** What the engine would say if it knew of names: the definition changed under this transaction. */
+export const changedMeanwhile = (name: string): EngineError =>
+  new EngineError('write-conflict', `the definition of ${name} was changed by another operation`);

@@ -1,0 +1,185 @@
+// A collection over dictionaries: documents keyed by their encoded `_id`, and the indexes that go with them. One object stands for one
+// version of the collection's definition; `owner` is the transaction that changed it and has not committed yet, if there is one.
+
+import { equalBytes } from '../base/bytes.ts';
+import { CommandError } from '../base/errors.ts';
+import { Document, encodeKey } from '../bson/index.ts';
+import type { Binary, Value } from '../bson/index.ts';
+import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Soon, Totals } from '../engine/index.ts';
+import { checkCollection } from './check.ts';
+import { DocumentChange, readLocked } from './document-change.ts';
+import type { NameEntry } from './entry.ts';
+import type { IncomingDocuments } from './incoming.ts';
+import { checkDepth, documentBytesMax } from './incoming.ts';
+import type { Namespace } from './namespace.ts';
+import { describeCollection, optionsOf } from './options.ts';
+import { recordKeyOf } from './record-key.ts';
+import { duplicateKey } from './refusal.ts';
+import { afterSoon } from './soon.ts';
+import type { StoredIndex } from './stored-index.ts';
+import { storedTransaction } from './transaction.ts';
+import type { CollectionState } from './transaction.ts';
+import type {
+  CatalogTransaction,
+  Collection,
+  CollectionCheck,
+  CollectionOptions,
+  InsertChoices,
+  PreparedDocument,
+  RecordKey,
+  StorageFigures,
+} from './types.ts';
+import { Validator } from './validator.ts';
+import type { QueryOptions } from '../query/index.ts';
+
+/** What collections share of their catalog. */
+export interface CollectionServices {
+  readonly incoming: IncomingDocuments;
+  readonly catalogDictionary: DictionaryId;
+  readonly dictionaryStatistics: (id: DictionaryId) => DictionaryStatistics;
+  readonly queryOptions: () => QueryOptions;
+}
+
+/** What one object is made of. */
+export interface CollectionParts {
+  readonly ns: Namespace;
+  readonly entry: Extract<NameEntry, { readonly kind: 'collection' }>;
+  /** `_id_` first. */
+  readonly indexes: readonly StoredIndex[];
+  readonly state: CollectionState;
+  readonly version: number;
+}
+
+/** The one implementation of Collection. */
+export class StoredCollection implements Collection {
+  readonly kind = 'collection';
+  readonly ns: Namespace;
+  readonly uuid: Binary;
+  readonly dictionary: DictionaryId;
+  readonly indexes: readonly StoredIndex[];
+  readonly secondaries: readonly StoredIndex[];
+  readonly entry: CollectionParts['entry'];
+  readonly state: CollectionState;
+  readonly options: CollectionOptions;
+  version: number;
+  owner: CatalogTransaction | undefined;
+  readonly #services: CollectionServices;
+  readonly #validator: Validator;
+
+  constructor(parts: CollectionParts, services: CollectionServices) {
+    this.ns = parts.ns;
+    this.entry = parts.entry;
+    this.uuid = parts.entry.uuid;
+    this.dictionary = parts.entry.dictionary;
+    this.indexes = parts.indexes;
+    this.secondaries = parts.indexes.slice(1);
+    this.state = parts.state;
+    this.version = parts.version;
+    this.options = optionsOf(parts.entry.options);
+    this.#services = services;
+    const { validator, validationLevel, validationAction } = this.options;
+    const validation = { validator, level: validationLevel ?? 'strict', action: validationAction ?? 'error' } as const;
+    this.#validator = new Validator(validation, services.queryOptions());
+  }
+
+  get catalogDictionary(): DictionaryId {
+    return this.#services.catalogDictionary;
+  }
+
+  describe(): Document {
+    return describeCollection(this.ns, this.entry);
+  }
+
+  prepare(document: Document): PreparedDocument {
+    const prepared = this.#services.incoming.prepare(document);
+    return { document: prepared, key: recordKeyOf(prepared) };
+  }
+
+  keyOf(id: Value): RecordKey {
+    return encodeKey([id]);
+  }
+
+  insert(transaction: CatalogTransaction, prepared: PreparedDocument, choices?: InsertChoices): Soon<void> {
+    const txn = storedTransaction(transaction);
+    const { document, key } = prepared;
+    if (choices?.bypassValidation !== true) this.#validator.check(document, undefined);
+    const change = new DocumentChange(this, key, undefined, document);
+    return afterSoon(txn.willWrite(this), () =>
+      afterSoon(txn.engine.lock(this.dictionary, key), () =>
+        afterSoon(readLocked(txn, this, key), (found) => {
+          if (found !== undefined) throw this.#duplicateId(document);
+          return afterSoon(change.check(txn), () => change.write(txn));
+        }),
+      ),
+    );
+  }
+
+  #duplicateId(document: Document): CommandError {
+    const [primary] = this.indexes;
+    return duplicateKey(this.ns, primary as StoredIndex, Document.of({ _id: document.get('_id') }));
+  }
+
+  update(
+    transaction: CatalogTransaction,
+    key: RecordKey,
+    { before, after }: { readonly before: Document; readonly after: Document },
+    choices?: InsertChoices,
+  ): Soon<void> {
+    const txn = storedTransaction(transaction);
+    if (equalBytes(before.toBytes(), after.toBytes())) return undefined;
+    this.#checkReplacement(key, after);
+    if (choices?.bypassValidation !== true) this.#validator.check(after, before);
+    const change = new DocumentChange(this, key, before, after);
+    return afterSoon(txn.willWrite(this), () => afterSoon(change.check(txn), () => change.write(txn)));
+  }
+
+  #checkReplacement(key: RecordKey, after: Document): void {
+    if (after.byteLength > documentBytesMax) {
+      throw new CommandError(17419, 'Location17419', `Resulting document after update is larger than ${documentBytesMax}`);
+    }
+    if (!after.has('_id') || !equalBytes(recordKeyOf(after), key)) {
+      throw new CommandError(66, 'ImmutableField', "Performing an update on the path '_id' would modify the immutable field '_id'");
+    }
+    const { bytes, start } = after.raw;
+    checkDepth(bytes, start, 1);
+  }
+
+  remove(transaction: CatalogTransaction, key: RecordKey, before: Document): Soon<void> {
+    const txn = storedTransaction(transaction);
+    const change = new DocumentChange(this, key, before, undefined);
+    return afterSoon(txn.willWrite(this), () => change.write(txn));
+  }
+
+  lock(transaction: CatalogTransaction, key: RecordKey): Soon<void> {
+    const txn = storedTransaction(transaction);
+    return afterSoon(txn.willWrite(this), () => txn.engine.lock(this.dictionary, key));
+  }
+
+  get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {
+    return afterSoon(txn.engine.get(this.dictionary, key), documentOf);
+  }
+
+  getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {
+    return afterSoon(txn.engine.getLatest(this.dictionary, key), documentOf);
+  }
+
+  scan(txn: CatalogTransaction, range: KeyRange, direction: Direction): Cursor {
+    return txn.engine.cursor(this.dictionary, range, direction);
+  }
+
+  totals(txn: CatalogTransaction): Totals {
+    return txn.engine.totals(this.dictionary);
+  }
+
+  storage(): { readonly documents: StorageFigures; readonly indexes: ReadonlyMap<string, StorageFigures> } {
+    const of = (id: DictionaryId): StorageFigures => this.#services.dictionaryStatistics(id);
+    return { documents: of(this.dictionary), indexes: new Map(this.secondaries.map((index) => [index.name, of(index.dictionary)])) };
+  }
+
+  check(txn: CatalogTransaction, checkInterrupt?: () => void): Promise<CollectionCheck> {
+    return checkCollection(txn, this, checkInterrupt);
+  }
+}
+
+const documentOf = (bytes: Uint8Array | undefined): Document | undefined =>
+  bytes === undefined ? undefined : Document.fromBytes(bytes.slice());

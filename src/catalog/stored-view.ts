@@ -1,0 +1,29 @@
+// A view as the catalog keeps it: the collection or view below it and a pipeline. Commands resolve it.
+
+import { BsonArray } from '../bson/index.ts';
+import type { Document, Value } from '../bson/index.ts';
+import type { Namespace } from './namespace.ts';
+import { describeView } from './options.ts';
+import type { View } from './types.ts';
+
+/** The one implementation of View. */
+export class StoredView implements View {
+  readonly kind = 'view';
+  readonly ns: Namespace;
+  readonly viewOn: string;
+  readonly pipeline: readonly Value[];
+  readonly #options: Document;
+
+  constructor(ns: Namespace, options: Document) {
+    this.ns = ns;
+    this.#options = options;
+    const pipeline = options.get('pipeline');
+    const viewOn = options.get('viewOn');
+    this.viewOn = typeof viewOn === 'string' ? viewOn : '';
+    this.pipeline = pipeline instanceof BsonArray ? pipeline.items() : [];
+  }
+
+  describe(): Document {
+    return describeView(this.ns, this.#options);
+  }
+}

@@ -1,0 +1,154 @@
+// A catalog transaction: the engine's, the names it changed, and the collections it wrote. It keeps law 29: a write set built under an
+// older definition of its collection does not commit. The check and the engine's commit are one synchronous step, and so are the change of
+// version and the commit of whoever changes a definition, so that the order of the two is the order in the log.
+
+import { AssertionError } from '../base/errors.ts';
+import type { Seq, Soon, Transaction, TransactionMode } from '../engine/index.ts';
+import { changedMeanwhile } from './refusal.ts';
+import type { Namespace } from './namespace.ts';
+import type { CatalogTransaction } from './types.ts';
+
+/** What all objects that stand for one collection share, whatever its definition was when they were made. */
+export interface CollectionState {
+  /** Goes up when the definition changes; objects of an older version are for reading only. */
+  version: number;
+  /** While an index is built: resolves when writers may go on. */
+  held: Promise<void> | undefined;
+  /** Commits under way of transactions that wrote it. */
+  readonly committing: Set<Promise<unknown>>;
+  /** The newest commit of a transaction that wrote it, as far as it is known. */
+  lastWrite: number;
+}
+
+/** One version of a collection's definition, as far as a transaction must know it. */
+export interface CollectionVersion {
+  readonly ns: Namespace;
+  readonly state: CollectionState;
+  readonly version: number;
+  /** The transaction that made this version and has not committed yet. */
+  readonly owner: CatalogTransaction | undefined;
+}
+
+/** An index that learns when its multikey flags are durable. */
+export interface FlaggedIndex {
+  flagsCommitted(flags: Iterable<number>): void;
+}
+
+/** Who keeps the names that transactions change: told of what becomes of a transaction. */
+export interface TransactionObserver {
+  /** What was changed after the mark is taken back. */
+  rolledBack(txn: StoredTransaction, mark: number): void;
+  /** In the step that commits, before the engine: its names change. */
+  committing(txn: StoredTransaction): void;
+  committed(txn: StoredTransaction, seq: Seq): void;
+  failed(txn: StoredTransaction): void;
+}
+
+/** The one implementation of CatalogTransaction. */
+export class StoredTransaction implements CatalogTransaction {
+  readonly engine: Transaction;
+  readonly mode: TransactionMode;
+  readonly snapshot: Seq;
+  readonly #observer: TransactionObserver;
+  /** Whether it has changed names. */
+  hasNameChanges = false;
+  readonly #written: Set<CollectionVersion> = new Set();
+  readonly #flags: Map<FlaggedIndex, Set<number>> = new Map();
+  #lastWritten: CollectionVersion | undefined;
+  readonly #quiet: Set<CollectionState> = new Set();
+  #ended = false;
+
+  constructor(engine: Transaction, observer: TransactionObserver) {
+    this.engine = engine;
+    this.mode = engine.mode;
+    this.snapshot = engine.snapshot;
+    this.#observer = observer;
+  }
+
+  get hasWritten(): boolean {
+    return this.#written.size > 0 || this.hasNameChanges;
+  }
+
+  /** To be called before each write: waits while an index is built, refuses an object whose definition is old. */
+  willWrite(collection: CollectionVersion): Soon<void> {
+    if (collection === this.#lastWritten) return undefined;
+    if (collection.owner === this) {
+      this.#lastWritten = collection;
+      return undefined;
+    }
+    const { state } = collection;
+    if (state.held !== undefined && this.mode === 'statement') return state.held.then(() => this.willWrite(collection));
+    if (state.held !== undefined || collection.version !== state.version) throw changedMeanwhile(collection.ns.text);
+    this.#written.add(collection);
+    this.#lastWritten = collection;
+    return undefined;
+  }
+
+  /** Lets the commit be refused if somebody else has written the collection since this transaction's snapshot. */
+  requireQuiet(state: CollectionState): void {
+    this.#quiet.add(state);
+  }
+
+  /** Whether this transaction has put that multikey flag itself. */
+  hasFlag(index: FlaggedIndex, flag: number): boolean {
+    return this.#flags.get(index)?.has(flag) ?? false;
+  }
+
+  addFlag(index: FlaggedIndex, flag: number): void {
+    const flags = this.#flags.get(index);
+    if (flags === undefined) this.#flags.set(index, new Set([flag]));
+    else flags.add(flag);
+  }
+
+  mark(): number {
+    return this.engine.mark();
+  }
+
+  rollbackTo(mark: number): void {
+    this.engine.rollbackTo(mark);
+    if (this.hasNameChanges) this.#observer.rolledBack(this, mark);
+    this.#flags.clear();
+  }
+
+  async commit(): Promise<Seq> {
+    if (this.#ended) return this.engine.commit();
+    this.#checkDefinitions();
+    this.#ended = true;
+    const observer = this.hasNameChanges ? this.#observer : undefined;
+    observer?.committing(this);
+    const committing = this.engine.commit();
+    for (const { state } of this.#written) state.committing.add(committing);
+    try {
+      const seq = await committing;
+      for (const { state } of this.#written) state.lastWrite = Math.max(state.lastWrite, seq);
+      for (const [index, flags] of this.#flags) index.flagsCommitted(flags);
+      observer?.committed(this, seq);
+      return seq;
+    } catch (error) {
+      observer?.failed(this);
+      throw error;
+    } finally {
+      for (const { state } of this.#written) state.committing.delete(committing);
+    }
+  }
+
+  #checkDefinitions(): void {
+    const old = [...this.#written].find(({ version, state }) => version !== state.version || state.held !== undefined);
+    const loud = [...this.#quiet].some(({ lastWrite, committing }) => lastWrite > this.snapshot || committing.size > 0);
+    if (old === undefined && !loud) return;
+    this.abort();
+    throw changedMeanwhile(old?.ns.text ?? 'a collection');
+  }
+
+  abort(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.engine.abort();
+  }
+}
+
+/** The catalog's own transaction behind the interface. */
+export function storedTransaction(txn: CatalogTransaction): StoredTransaction {
+  if (!(txn instanceof StoredTransaction)) throw new AssertionError('a transaction is begun by the catalog');
+  return txn;
+}

@@ -1,0 +1,45 @@
+// Document validation: the query or $jsonSchema that a collection was created with, asked of every document that comes or changes.
+// MongoDB's page "Schema Validation": level `moderate` leaves out updates of documents that did not match before; action `warn` lets all pass.
+
+import { CommandError } from '../base/errors.ts';
+import { Document } from '../bson/index.ts';
+import { compileFilter } from '../query/index.ts';
+import type { Filter, QueryOptions } from '../query/index.ts';
+
+/** What a collection asks of its documents. */
+export interface Validation {
+  readonly validator: Document | undefined;
+  readonly level: 'off' | 'strict' | 'moderate';
+  readonly action: 'error' | 'warn';
+}
+
+/** Compiled once for a collection. */
+export class Validator {
+  readonly #filter: Filter | undefined;
+  readonly #validation: Validation;
+
+  constructor(validation: Validation, options: QueryOptions) {
+    this.#validation = validation;
+    const { validator, level, action } = validation;
+    const asked = validator !== undefined && level !== 'off' && action === 'error';
+    this.#filter = asked ? compileFilter(validator, options) : undefined;
+  }
+
+  /** 121 where `after` does not match and must. */
+  check(after: Document, before: Document | undefined): void {
+    if (this.#filter === undefined || this.#filter.matches(after)) return;
+    if (before !== undefined && this.#validation.level === 'moderate' && !this.#filter.matches(before)) return;
+    throw new CommandError(121, 'DocumentValidationFailure', 'Document failed validation', {
+      details: new Map<string, unknown>([['errInfo', this.#errInfo(after)]]),
+    });
+  }
+
+  #errInfo(after: Document): Document {
+    const rule = this.#validation.validator ?? Document.empty;
+    const operatorName = rule.has('$jsonSchema') ? '$jsonSchema' : (rule.first?.[0] ?? '');
+    return Document.of({
+      failingDocumentId: after.get('_id'),
+      details: Document.of({ operatorName, specifiedAs: rule, reason: 'validation was not met' }),
+    });
+  }
+}
