@@ -4,15 +4,14 @@
 import { BsonArray, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
-import { compileNamed, isNullish, namedArguments, nameOf, unary } from './define.ts';
+import { isTruthy } from '../truth.ts';
+import { compileNamed, describeMaybe, isNullish, namedArguments, nameOf, unary } from './define.ts';
 import type { Maybe, NamedArguments } from './define.ts';
 import type { Compiler, OperatorTable } from './compiler.ts';
-import { isTrue } from './comparison.ts';
 import { constant, Variable } from './expression.ts';
 import type { Expression } from './expression.ts';
 import { validateVariableName } from './field-path.ts';
 import { int32Of } from './number-kind.ts';
-import { textOf } from './text-of.ts';
 
 const mapArguments: NamedArguments = { words: 'only', notObject: 16878, unknown: 16879, required: { input: 16880, in: 16882 }, optional: ['as'] };
 
@@ -59,7 +58,7 @@ const filterArguments: NamedArguments = {
 function filterLimit(limit: Maybe): number {
   if (isNullish(limit)) return Infinity;
   const count = int32Of(limit);
-  if (count === undefined) throw refuse(327391, `$filter: limit must be represented as a 32-bit integral value: ${textOf(limit)}`);
+  if (count === undefined) throw refuse(327391, `$filter: limit must be represented as a 32-bit integral value: ${describeMaybe(limit)}`);
   if (count < 1) throw refuse(327392, `$filter: limit must be greater than 0: ${count}`);
   return count;
 }
@@ -79,7 +78,7 @@ function compileFilter(argument: Value, compiler: Compiler, name: string): Expre
     const kept: Value[] = [];
     for (const item of array.items()) {
       element.value = item;
-      if (isTrue(condition.evaluate(root)) && kept.push(item) >= count) break;
+      if (isTruthy(condition.evaluate(root)) && kept.push(item) >= count) break;
     }
     return BsonArray.of(kept);
   };
@@ -103,7 +102,7 @@ function compileReduce(argument: Value, compiler: Compiler, name: string): Expre
   const evaluate = (root: Document): Maybe => {
     const array = input.evaluate(root);
     if (isNullish(array)) return null;
-    if (!(array instanceof BsonArray)) throw refuse(40080, `$reduce requires that 'input' be an array, found: ${textOf(array)}`);
+    if (!(array instanceof BsonArray)) throw refuse(40080, `$reduce requires that 'input' be an array, found: ${describeMaybe(array)}`);
     let value = initial.evaluate(root);
     for (const item of array.items()) {
       element.value = item;
@@ -148,7 +147,7 @@ function compileZip(argument: Value, compiler: Compiler, name: string): Expressi
     for (const input of inputs) {
       const array = input.evaluate(root);
       if (isNullish(array)) return null;
-      if (!(array instanceof BsonArray)) throw refuse(34468, `$zip found a non-array expression in input: ${textOf(array)}`);
+      if (!(array instanceof BsonArray)) throw refuse(34468, `$zip found a non-array expression in input: ${describeMaybe(array)}`);
       arrays.push(array.items());
     }
     const fill = inputs.map((_, index) => defaults[index]?.evaluate(root) ?? null);
@@ -177,7 +176,7 @@ function fieldOf(item: Document): readonly [string, Value] {
   const key = item.get('k');
   const value = item.get('v');
   if (key === undefined || value === undefined) {
-    throw refuse(40393, `$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: ${textOf(item)}`);
+    throw refuse(40393, `$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: ${describeMaybe(item)}`);
   }
   if (typeof key !== 'string') {
     throw refuse(40394, `$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: ${nameOf(key)}`);

@@ -4,14 +4,13 @@
 import { BsonArray, Document, equalValues, isNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
-import { binary, compileNamed, isNullish, named, namedArguments, nameOf, ranged, unary, variadic } from './define.ts';
+import { binary, compileNamed, describeMaybe, isNullish, named, namedArguments, nameOf, ranged, unary, variadic } from './define.ts';
 import type { Maybe, NamedValues } from './define.ts';
 import type { Compiler, OperatorTable } from './compiler.ts';
 import { compareMaybe } from './comparison.ts';
 import { constant } from './expression.ts';
 import type { Expression } from './expression.ts';
 import { int32Of } from './number-kind.ts';
-import { textOf } from './text-of.ts';
 
 function elementAt(array: Maybe, index: Maybe): Maybe {
   if (isNullish(array) || isNullish(index)) return null;
@@ -19,7 +18,7 @@ function elementAt(array: Maybe, index: Maybe): Maybe {
   if (!isNumber(index)) throw refuse(28690, `$arrayElemAt's second argument must be a numeric value, but is ${nameOf(index)}`);
   const position = int32Of(index);
   if (position === undefined) {
-    throw refuse(28691, `$arrayElemAt's second argument must be representable as a 32-bit integer: ${textOf(index)}`);
+    throw refuse(28691, `$arrayElemAt's second argument must be representable as a 32-bit integer: ${describeMaybe(index)}`);
   }
   return array.at(position < 0 ? array.length + position : position);
 }
@@ -40,7 +39,7 @@ function size(array: Maybe): Maybe {
 function sliceBound(value: Maybe, which: 'Second' | 'Third'): number {
   if (!isNumber(value)) throw refuse(28725, `${which} argument to $slice must be a numeric value, but is of type: ${nameOf(value)}`);
   const bound = int32Of(value);
-  if (bound === undefined) throw refuse(28726, `${which} argument to $slice can't be represented as a 32-bit integer: ${textOf(value)}`);
+  if (bound === undefined) throw refuse(28726, `${which} argument to $slice can't be represented as a 32-bit integer: ${describeMaybe(value)}`);
   return bound;
 }
 
@@ -100,7 +99,7 @@ function rangeBound(value: Maybe, codes: readonly [number, number], what: string
   if (!isNumber(value)) throw refuse(codes[0], `$range requires a numeric ${what} value, found value of type: ${nameOf(value)}`);
   const bound = int32Of(value);
   if (bound === undefined) {
-    throw refuse(codes[1], `$range requires a ${what} value that can be represented as a 32-bit integer, found value: ${textOf(value)}`);
+    throw refuse(codes[1], `$range requires a ${what} value that can be represented as a 32-bit integer, found value: ${describeMaybe(value)}`);
   }
   return bound;
 }
@@ -184,7 +183,7 @@ function compileSortArray(argument: Value, compiler: Compiler, name: string): Ex
 export function countOf(value: Maybe): number {
   if (!isNumber(value)) throw refuse(7548606, `Value for 'n' must be of integral type, but found ${nameOf(value)}`);
   const count = int32Of(value) ?? (typeof value === 'bigint' ? Number(value) : undefined);
-  if (count === undefined) throw refuse(7548606, `Value for 'n' must be of integral type, but found ${textOf(value)}`);
+  if (count === undefined) throw refuse(7548606, `Value for 'n' must be of integral type, but found ${describeMaybe(value)}`);
   if (count <= 0) throw refuse(7548606, `'n' must be greater than 0, found ${count}`);
   return count;
 }

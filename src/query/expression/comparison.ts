@@ -1,26 +1,19 @@
 // Comparison in BSON order across types, and the logic of truth: null, undefined, missing, false and zero are false, all else is true.
 // Follows the manual's pages "Comparison Expression Operators", "Boolean Expression Operators" and "Conditional Expression Operators".
 
-import { BsonArray, bsonUndefined, compareValues, Document, isNumber } from '../../bson/index.ts';
+import { BsonArray, bsonUndefined, compareValues, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
+import { isTruthy } from '../truth.ts';
 import { binary, compileNamed, constantsLast, isNullish, namedArguments, nameOf, unary } from './define.ts';
 import type { Maybe, NamedArguments } from './define.ts';
 import type { Compiler, OperatorRule, OperatorTable } from './compiler.ts';
 import { isConstant } from './expression.ts';
 import type { Expression } from './expression.ts';
-import { isZero } from './number-kind.ts';
 
 /** The order of two values, a missing one taken as undefined: before null. */
 export function compareMaybe(left: Maybe, right: Maybe): number {
   return compareValues(left === undefined ? bsonUndefined : left, right === undefined ? bsonUndefined : right);
-}
-
-/** True for what counts as true. */
-export function isTrue(value: Maybe): boolean {
-  if (typeof value === 'boolean') return value;
-  if (isNullish(value)) return false;
-  return !isNumber(value) || !isZero(value);
 }
 
 function compiles(test: (order: number) => Value): OperatorRule {
@@ -31,7 +24,7 @@ function junction(stopAt: boolean): OperatorRule {
   return (argument, compiler, name) => {
     const operands = constantsLast(compiler.compileOperands(argument));
     return compiler.fold(name, operands, (root) => {
-      for (const operand of operands) if (isTrue(operand.evaluate(root)) === stopAt) return stopAt;
+      for (const operand of operands) if (isTruthy(operand.evaluate(root)) === stopAt) return stopAt;
       return !stopAt;
     });
   };
@@ -62,7 +55,7 @@ function condParts(argument: Value, compiler: Compiler, name: string): readonly 
 function compileCond(argument: Value, compiler: Compiler, name: string): Expression {
   const parts = condParts(argument, compiler, name);
   const [test, then, otherwise] = parts;
-  return compiler.fold(name, parts, (root) => (isTrue(test.evaluate(root)) ? then : otherwise).evaluate(root));
+  return compiler.fold(name, parts, (root) => (isTruthy(test.evaluate(root)) ? then : otherwise).evaluate(root));
 }
 
 function compileIfNull(argument: Value, compiler: Compiler, name: string): Expression {
@@ -111,13 +104,13 @@ function compileSwitch(argument: Value, compiler: Compiler, name: string): Expre
   const branches = list.items().map((item) => compileBranch(item, compiler));
   if (branches.length === 0) throw refuse(40068, '$switch requires at least one branch.');
   const otherwise = compileNamed(found, 'default', compiler);
-  if (otherwise === undefined && branches.every((branch) => isConstant(branch.test) && !isTrue(constantOf(branch.test)))) {
+  if (otherwise === undefined && branches.every((branch) => isConstant(branch.test) && !isTruthy(constantOf(branch.test)))) {
     throw refuse(40069, 'One cannot execute a switch statement where all the cases evaluate to false without a default.');
   }
   const operands = branches.flatMap((branch) => [branch.test, branch.then]);
   if (otherwise !== undefined) operands.push(otherwise);
   return compiler.fold(name, operands, (root) => {
-    for (const branch of branches) if (isTrue(branch.test.evaluate(root))) return branch.then.evaluate(root);
+    for (const branch of branches) if (isTruthy(branch.test.evaluate(root))) return branch.then.evaluate(root);
     if (otherwise !== undefined) return otherwise.evaluate(root);
     throw refuse(40066, '$switch could not find a matching branch for an input, and no default was specified.');
   });
@@ -138,7 +131,7 @@ export const comparisonOperators: OperatorTable = {
   $cmp: compiles((order) => Math.sign(order)),
   $and: junction(false),
   $or: junction(true),
-  $not: unary((value) => !isTrue(value)),
+  $not: unary((value) => !isTruthy(value)),
   $cond: compileCond,
   $ifNull: compileIfNull,
   $switch: compileSwitch,

@@ -5,6 +5,7 @@
 
 import { BsonArray, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
+import { describeValue } from '../describe.ts';
 import { refuse } from '../refuse.ts';
 import { constant, Dependencies, isConstant, Variable } from './expression.ts';
 import type { Expression, ExpressionForm, ExpressionOptions } from './expression.ts';
@@ -77,7 +78,7 @@ export class Compiler {
     const seen = new Set<string>();
     const fields = entries.map(([name, value]): readonly [string, Expression] => {
       validateFieldName(name);
-      if (seen.has(name)) throw refuse(16406, `duplicate field name specified in object literal: ${object.keys().join()}`);
+      if (seen.has(name)) throw refuse(16406, `duplicate field name specified in object literal: ${describeValue(object)}`);
       seen.add(name);
       return [name, this.compile(value)];
     });
@@ -105,7 +106,7 @@ export class Compiler {
   #compileOperator(object: Document, entries: readonly (readonly [string, Value])[]): Expression {
     const [name, argument] = entries[0] ?? ['', null];
     if (entries.length !== 1) {
-      throw refuse(15983, `An object representing an expression must have exactly one field: ${object.keys().join()}`);
+      throw refuse(15983, `An object representing an expression must have exactly one field: ${describeValue(object)}`);
     }
     const rule = this.#operators.get(name);
     if (rule === undefined) throw refuse(168, `Unrecognized expression '${name}'`);

@@ -3,6 +3,7 @@
 
 import { bsonUndefined, Document, typeNameOf, typeOf } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
+import { describeValue } from '../describe.ts';
 import { refuse } from '../refuse.ts';
 import type { Compiler, OperatorRule } from './compiler.ts';
 import { isConstant } from './expression.ts';
@@ -19,6 +20,11 @@ export function isNullish(value: Maybe): value is null | undefined | typeof bson
 /** The type's name as error texts have it; `missing` for a missing value. */
 export function nameOf(value: Maybe): string {
   return value === undefined ? 'missing' : (typeNameOf(typeOf(value)) ?? 'unknown');
+}
+
+/** A value as texts of refusals show it. */
+export function describeMaybe(value: Maybe): string {
+  return value === undefined ? 'MISSING' : describeValue(value);
 }
 
 function refuseArity(name: string, count: string, given: number): Error {

@@ -4,10 +4,10 @@
 import { BsonArray, compareValues } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
+import { isTruthy } from '../truth.ts';
 import { binary, commutative, isNullish, nameOf, unary } from './define.ts';
 import type { Maybe } from './define.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
-import { isTrue } from './comparison.ts';
 import { isConstant } from './expression.ts';
 
 /** The different values of a list in BSON order. */
@@ -121,6 +121,6 @@ export const setOperators: OperatorTable = {
   $setDifference: binary(difference),
   $setIsSubset: binary(isSubset),
   $setEquals: compileEquals,
-  $allElementsTrue: unary((value, name) => elements(value, 17040, name).every(isTrue)),
-  $anyElementTrue: unary((value, name) => elements(value, 17041, name).some(isTrue)),
+  $allElementsTrue: unary((value, name) => elements(value, 17040, name).every(isTruthy)),
+  $anyElementTrue: unary((value, name) => elements(value, 17041, name).some(isTruthy)),
 };

@@ -1,0 +1,86 @@
+// What a stage of an aggregation pipeline is. A stage is compiled once for a command and opened over a source of batches; it pulls batches
+// from below and gives batches, and knows nothing of where they come from. What it needs of other collections it asks a SourceProvider.
+
+import type { Document, Value } from '../bson/index.ts';
+import type { Dependencies, Filter, QueryOptions, Variable } from '../query/index.ts';
+import type { BatchSource, OperationContext } from '../session/index.ts';
+
+/** What a stage asks for when it reads another collection. Everything but the name may be left out. */
+export interface CollectionRequest {
+  readonly database: string;
+  readonly collection: string;
+  /** Only documents that match, tested by the provider (with indexes where it can). */
+  readonly filter?: Document;
+  /** The variables that `filter` may name. */
+  readonly variables?: ReadonlyMap<string, Variable>;
+  readonly sort?: Document;
+  readonly skip?: number;
+  readonly limit?: number;
+  /** The fields that will be read; undefined: whole documents. */
+  readonly fields?: readonly string[];
+}
+
+/** Where stages get documents other than those from below, and time. Implemented by who runs pipelines. */
+export interface SourceProvider {
+  /** Opens a collection, as the operation's snapshot sees it; one that does not exist is empty. */
+  collection(request: CollectionRequest, context: OperationContext): Promise<BatchSource>;
+  /** Lets the event loop turn. */
+  pause(): Promise<void>;
+}
+
+/** What compiling stages needs from outside. */
+export interface PipelineOptions extends QueryOptions {
+  readonly database: string;
+  /** The collection the pipeline runs on; undefined for `aggregate: 1`. */
+  readonly collection?: string;
+  /** Whether the pipeline may write to temporary files. Nothing does yet. */
+  readonly allowDiskUse?: boolean;
+}
+
+/** What a plan can do in a stage's place, when the stage is the next one above the collection. */
+export type Takeover =
+  | { readonly kind: 'match'; readonly filter: Document }
+  | { readonly kind: 'sort'; readonly sort: Document; readonly limit?: number }
+  | { readonly kind: 'skip'; readonly count: number }
+  | { readonly kind: 'limit'; readonly count: number };
+
+/** A compiled stage. */
+export interface Stage {
+  /** With `$`, as written. */
+  readonly name: string;
+  /** The stage as `explain` shows it: its specification. */
+  readonly specification: Value;
+  /** Opens the stage over a source; closing the result closes the source. */
+  open(source: BatchSource, provider: SourceProvider): BatchSource;
+  readonly takeover?: Takeover;
+  /** A compiled `$match`, for joining filters. */
+  readonly filter?: Filter;
+  /**
+   * Adds the fields of its input that it reads. 'all-of-it': what comes out is made of these fields alone (a projection, a group).
+   * 'some': later stages see the document too.
+   */
+  needs(dependencies: Dependencies): 'all-of-it' | 'some';
+  /** True for stages that must come first and make documents themselves, e.g. `$documents`. */
+  readonly makesDocuments?: boolean;
+}
+
+/** What a stage's rule gets beside the specification. */
+export interface StageContext {
+  readonly options: PipelineOptions;
+  /** How many pipelines are around this one. */
+  readonly depth: number;
+  /** Compiles a pipeline inside this stage. */
+  compilePipeline(stages: readonly Value[], context: StageContext): CompiledStages;
+}
+
+/** Stages in order. */
+export interface CompiledStages {
+  readonly stages: readonly Stage[];
+}
+
+/** How a stage is compiled from its specification. */
+export interface StageRule {
+  readonly name: string;
+  /** Gives the stage, or several that do the same together. Throws CommandError for what MongoDB refuses. */
+  parse(specification: Value, context: StageContext): Stage | readonly Stage[];
+}

@@ -1,0 +1,52 @@
+// What an accumulator is: made once for each group, given each document of the group, asked for its result at the end. The rule compiles
+// the accumulator's argument; it is the same for all groups. Follows the manual's page "Accumulators ($group, $bucket, ...)".
+
+import type { Document, Value } from '../../bson/index.ts';
+import type { Compiler } from '../expression/compiler.ts';
+
+/** The state of one accumulator of one group. */
+export interface Accumulator {
+  /** Takes one document of the group in. */
+  add(root: Document): void;
+  /** The value so far; `undefined` is missing. */
+  result(): Value | undefined;
+  /** About how many bytes of memory the state holds. */
+  readonly bytes: number;
+}
+
+/** A compiled accumulator. `group` is the document that expressions on the group's key are evaluated on. */
+export interface AccumulatorFactory {
+  create(group: Document): Accumulator;
+}
+
+/** How an accumulator is compiled from its argument. */
+export type AccumulatorRule = (argument: Value, compiler: Compiler, name: string) => AccumulatorFactory;
+
+/** Accumulators by name with `$`. */
+export type AccumulatorTable = Readonly<Record<string, AccumulatorRule>>;
+
+/** An accumulator of values: what most are, and what the expressions of the same name use. */
+export interface ValueAccumulator {
+  add(value: Value | undefined): void;
+  result(): Value | undefined;
+  readonly bytes: number;
+}
+
+/** The rule of an accumulator that takes the values of one expression. */
+export function ofValues(create: () => ValueAccumulator): AccumulatorRule {
+  return (argument, compiler) => {
+    const { evaluate } = compiler.compile(argument);
+    return {
+      create: () => {
+        const state = create();
+        return {
+          add: (root) => state.add(evaluate(root)),
+          result: () => state.result(),
+          get bytes() {
+            return state.bytes;
+          },
+        };
+      },
+    };
+  };
+}

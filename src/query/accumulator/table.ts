@@ -1,0 +1,9 @@
+// Every accumulator of `$group` and the stages made of it, by name.
+
+import type { AccumulatorRule, AccumulatorTable } from './accumulator.ts';
+import { collectAccumulators } from './collect.ts';
+
+const families: readonly AccumulatorTable[] = [collectAccumulators];
+
+/** The accumulators, by name with `$`. */
+export const accumulators: ReadonlyMap<string, AccumulatorRule> = new Map(families.flatMap((family) => Object.entries(family)));
