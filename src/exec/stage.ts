@@ -2,7 +2,7 @@
 // from below and gives batches, and knows nothing of where they come from. What it needs of other collections it asks a SourceProvider.
 
 import type { Document, Value } from '../bson/index.ts';
-import type { Dependencies, Filter, QueryOptions, Variable } from '../query/index.ts';
+import type { Dependencies, QueryOptions, Variable } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 
 /** What a stage asks for when it reads another collection. Everything but the name may be left out. */
@@ -53,8 +53,8 @@ export interface Stage {
   /** Opens the stage over a source; closing the result closes the source. */
   open(source: BatchSource, provider: SourceProvider): BatchSource;
   readonly takeover?: Takeover;
-  /** A compiled `$match`, for joining filters. */
-  readonly filter?: Filter;
+  /** One stage that does what this one and the one behind it do, if there is such a stage. */
+  joinedWith?(next: Stage): Stage | undefined;
   /**
    * Adds the fields of its input that it reads. 'all-of-it': what comes out is made of these fields alone (a projection, a group).
    * 'some': later stages see the document too.

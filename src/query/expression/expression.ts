@@ -55,6 +55,12 @@ export class Dependencies {
     this.paths.add(path);
   }
 
+  /** Reads what another reads. */
+  addAll(other: Dependencies): void {
+    for (const path of other.paths) this.paths.add(path);
+    this.whole ||= other.whole;
+  }
+
   /** Reads everything. */
   addWhole(): void {
     this.whole = true;

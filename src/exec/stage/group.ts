@@ -1,0 +1,138 @@
+// `$group`: documents with equal keys together, with accumulators over each group. Groups come in the order of their first documents.
+// All groups are in memory: beyond 100 MB the stage ends with QueryExceededMemoryLimitNoDiskUseAllowed.
+// Follows the manual's page "$group (aggregation)".
+
+import { BsonArray, Document, isNumber } from '../../bson/index.ts';
+import type { Value } from '../../bson/index.ts';
+import { accumulators, createCompiler, keyOfValue, refuse, sizeOfValue } from '../../query/index.ts';
+import type { Accumulator, AccumulatorFactory, Compiler, Expression, ValueKey } from '../../query/index.ts';
+import { drain, gathered } from '../batches.ts';
+import { MEMORY_BYTES_MAX, outOfMemory } from '../memory.ts';
+import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
+
+interface GroupField {
+  readonly name: string;
+  readonly factory: AccumulatorFactory;
+}
+
+/** A compiled `$group`. */
+export interface Grouping {
+  readonly id: Expression;
+  readonly fields: readonly GroupField[];
+  readonly compiler: Compiler;
+}
+
+interface Group {
+  readonly id: Value;
+  readonly states: readonly Accumulator[];
+  bytes: number;
+}
+
+function compileId(value: Value, compiler: Compiler): Expression {
+  if (value instanceof Document && value.first?.[0].startsWith('$') === false) {
+    const inclusion = value.fields.some(([, field]) => typeof field === 'boolean' || isNumber(field));
+    if (inclusion) throw refuse(17390, '$group does not support inclusion-style expressions');
+  }
+  return compiler.compile(value);
+}
+
+/** Compiles one accumulated field: `{name: {$accumulator: argument}}`. */
+export function compileGroupField(name: string, value: Value, compiler: Compiler): GroupField {
+  if (name.includes('.')) throw refuse(40235, `The field name '${name}' cannot contain '.'`);
+  if (name.startsWith('$')) throw refuse(40236, `The field name '${name}' cannot be an operator name`);
+  if (!(value instanceof Document) || value.first?.[0].startsWith('$') !== true) {
+    throw refuse(40234, `The field '${name}' must be an accumulator object`);
+  }
+  if (value.fields.length !== 1) throw refuse(40238, `The field '${name}' must specify one accumulator`);
+  const [operator, argument] = value.first;
+  if (argument instanceof BsonArray) {
+    throw refuse(40237, `The ${operator} accumulator is a unary operator`);
+  }
+  const rule = accumulators.get(operator);
+  if (rule === undefined) throw refuse(15952, `unknown group operator '${operator}'`);
+  return { name, factory: rule(argument, compiler, operator) };
+}
+
+function parseGroup(specification: Value, options: PipelineOptions): Grouping {
+  if (!(specification instanceof Document)) throw refuse(15947, `a group's fields must be specified in an object`);
+  const compiler = createCompiler(options);
+  let id: Expression | undefined;
+  const fields: GroupField[] = [];
+  for (const [name, value] of specification.fields) {
+    if (name === '_id') id = compileId(value, compiler);
+    else if (name === '$doingMerge' || name === '$willBeMerged') throw refuse(17030, `${name} should be true if present`);
+    else fields.push(compileGroupField(name, value, compiler));
+  }
+  if (id === undefined) throw refuse(15955, 'a group specification must include an _id');
+  return { id, fields, compiler };
+}
+
+/** The groups of what has been seen. */
+class Groups {
+  readonly #grouping: Grouping;
+  readonly #groups = new Map<ValueKey, Group>();
+  #bytes = 0;
+
+  constructor(grouping: Grouping) {
+    this.#grouping = grouping;
+  }
+
+  take(batch: readonly Document[]): void {
+    for (const document of batch) this.#take(document);
+    if (this.#bytes > MEMORY_BYTES_MAX) throw outOfMemory('$group');
+  }
+
+  *results(): Generator<Document, void> {
+    const { fields } = this.#grouping;
+    for (const group of this.#groups.values()) {
+      const made: [string, Value][] = [['_id', group.id]];
+      group.states.forEach((state, index) => made.push([fields[index]?.name ?? '', state.result() ?? null]));
+      yield Document.fromEntries(made);
+    }
+  }
+
+  #take(document: Document): void {
+    const id = this.#grouping.id.evaluate(document) ?? null;
+    const key = keyOfValue(id);
+    const group = this.#groups.get(key) ?? this.#begin(key, id);
+    let bytes = 0;
+    for (const state of group.states) {
+      state.add(document);
+      bytes += state.bytes;
+    }
+    this.#bytes += bytes - group.bytes;
+    group.bytes = bytes;
+  }
+
+  #begin(key: ValueKey, id: Value): Group {
+    const root = id instanceof Document ? id : Document.fromEntries([['_id', id]]);
+    const group = { id, states: this.#grouping.fields.map((field) => field.factory.create(root)), bytes: 0 };
+    this.#groups.set(key, group);
+    this.#bytes += 200 + 2 * sizeOfValue(id);
+    return group;
+  }
+}
+
+/** The stage of a compiled grouping. */
+export function groupStage(grouping: Grouping, specification: Value, name = '$group'): Stage {
+  return {
+    name,
+    specification,
+    open: (source, provider) =>
+      gathered(source, async (context) => {
+        const groups = new Groups(grouping);
+        await drain(source, provider, context, (batch) => groups.take(batch));
+        return groups.results();
+      }),
+    needs: (dependencies) => {
+      dependencies.addAll(grouping.compiler.dependencies);
+      return 'all-of-it';
+    },
+  };
+}
+
+/** How `$group` is compiled. */
+export const groupRule: StageRule = {
+  name: '$group',
+  parse: (specification, { options }) => groupStage(parseGroup(specification, options), specification),
+};
