@@ -1,6 +1,6 @@
 // The face of execution: aggregation pipelines compiled into stages over batches. Storage-free: where batches come from is the business
 // of who opens a pipeline, and of the SourceProvider that it hands in.
 
-export { compilePipeline } from './pipeline.ts';
+export { compilePipeline } from './compile.ts';
 export type { Pipeline, PipelineHead } from './pipeline.ts';
 export type { CollectionRequest, PipelineOptions, SourceProvider, Stage, Takeover } from './stage.ts';

@@ -1,15 +1,30 @@
 // Every stage of the aggregation language that is there, by name with `$`. What is not in it is refused as unknown.
 
-import { addFieldsRules } from './stage/add-fields.ts';
 import { countRule } from './stage/count.ts';
+import { documentsRule } from './stage/documents.ts';
 import { groupRule } from './stage/group.ts';
 import { limitRule, skipRule } from './stage/limit.ts';
+import { lookupRule } from './stage/lookup.ts';
 import { matchRule } from './stage/match.ts';
+import { projectRules } from './stage/project.ts';
 import { replaceRootRules } from './stage/replace-root.ts';
+import { sortRule } from './stage/sort.ts';
 import { unwindRule } from './stage/unwind.ts';
 import type { StageRule } from './stage.ts';
 
-const rules: readonly StageRule[] = [...addFieldsRules, countRule, groupRule, limitRule, matchRule, ...replaceRootRules, skipRule, unwindRule];
+const rules: readonly StageRule[] = [
+  countRule,
+  documentsRule,
+  groupRule,
+  limitRule,
+  lookupRule,
+  matchRule,
+  ...projectRules,
+  ...replaceRootRules,
+  skipRule,
+  sortRule,
+  unwindRule,
+];
 
 /** The rules, by name. */
 export const stageRules: ReadonlyMap<string, StageRule> = new Map(rules.map((rule) => [rule.name, rule]));

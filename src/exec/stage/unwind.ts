@@ -16,6 +16,7 @@ function pathOf(path: Value | undefined): readonly string[] {
   if (path === undefined || path === '') throw refuse(28812, 'no path specified to $unwind stage');
   if (typeof path !== 'string') throw refuse(28808, `expected a string as the path for $unwind stage, got ${nameOf(path)}`);
   if (!path.startsWith('$')) throw refuse(28818, `path option to $unwind stage should be prefixed with a '$': ${path}`);
+  if (path.includes('\0')) throw refuse(16419, 'field path must not contain embedded null characters');
   return splitPath(path.slice(1));
 }
 

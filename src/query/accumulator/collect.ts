@@ -115,7 +115,7 @@ class MergeObjects implements ValueAccumulator {
   add(value: Value | undefined): void {
     if (isNullish(value)) return;
     if (!(value instanceof Document)) {
-      throw refuse(40400, `$mergeObjects requires object inputs, but input is of type ${nameOf(value)}`);
+      throw refuse(5911200, `$mergeObjects requires object inputs, but input is of type ${nameOf(value)}`);
     }
     for (const [name, field] of value.fields) this.#fields.set(name, field);
     this.bytes += sizeOfValue(value);
@@ -140,7 +140,7 @@ class Count {
 }
 
 const compileCount: AccumulatorRule = (argument): AccumulatorFactory => {
-  if (!(argument instanceof Document) || !argument.isEmpty) throw refuse(9, '$count takes no arguments, i.e. $count:{}');
+  if (!(argument instanceof Document) || !argument.isEmpty) throw refuse(14, '$count takes no arguments, i.e. $count:{}');
   return { create: () => new Count() };
 };
 

@@ -24,7 +24,7 @@ export function splitPath(path: string): string[] {
   if (path === '') throw refuse(40352, 'FieldPath cannot be constructed with empty string');
   if (path.endsWith('.')) throw refuse(40353, `FieldPath must not end with a '.'.`);
   const components = path.split('.');
-  if (components.length > PATH_COMPONENTS_MAX) throw refuse(5984700, 'FieldPath is too long');
+  if (components.length > PATH_COMPONENTS_MAX) throw refuse(15, 'FieldPath is too long');
   for (const component of components) validateFieldName(component);
   return components;
 }

@@ -1,0 +1,59 @@
+// From the array that a client sends to a compiled pipeline. Nested pipelines (`$lookup`, ...) come back here through their context.
+// Follows the manual's page "Aggregation Pipeline Limits".
+
+import { Document } from '../bson/index.ts';
+import type { BsonArray, Value } from '../bson/index.ts';
+import { refuse } from '../query/index.ts';
+import { Pipeline } from './pipeline.ts';
+import { stageRules } from './stage-table.ts';
+import type { PipelineOptions, Stage, StageContext } from './stage.ts';
+
+const STAGES_MAX = 1000;
+const DEPTH_MAX = 20;
+
+/** Compiles a pipeline. Throws CommandError for what MongoDB refuses. */
+export function compilePipeline(stages: BsonArray, options: PipelineOptions): Pipeline {
+  return new Pipeline(compileStages(stages.items(), { options, depth: 0, compilePipeline: compileNested }));
+}
+
+function compileNested(stages: readonly Value[], outer: StageContext): { readonly stages: readonly Stage[] } {
+  if (outer.depth >= DEPTH_MAX) throw refuse(232, `Maximum number of nested sub-pipelines exceeded. Limit is ${DEPTH_MAX}`);
+  return { stages: compileStages(stages, { ...outer, depth: outer.depth + 1 }) };
+}
+
+function compileStages(items: readonly Value[], context: StageContext): Stage[] {
+  if (items.length > STAGES_MAX) throw refuse(7749501, `Pipeline length must be no longer than ${STAGES_MAX} stages`);
+  const stages = items.flatMap((item) => compileStage(item, context));
+  stages.forEach((stage, index) => {
+    if (stage.makesDocuments === true && index > 0) throw refuse(40602, `${stage.name} is only valid as the first stage in a pipeline`);
+  });
+  return coalesced(stages);
+}
+
+function compileStage(item: Value, context: StageContext): readonly Stage[] {
+  if (!(item instanceof Document)) throw refuse(14, `Each element of the 'pipeline' array must be an object`);
+  const [first, second] = item.fields;
+  if (first === undefined || second !== undefined) {
+    throw refuse(40323, 'A pipeline stage specification object must contain exactly one field.');
+  }
+  const rule = stageRules.get(first[0]);
+  if (rule === undefined) throw refuse(40324, `Unrecognized pipeline stage name: '${first[0]}'`);
+  const stages = rule.parse(first[1], context);
+  return isList(stages) ? stages : [stages];
+}
+
+function isList(stages: Stage | readonly Stage[]): stages is readonly Stage[] {
+  return Array.isArray(stages);
+}
+
+/** Neighbours that are one together: a `$sort` and the `$limit` behind it keep no more than the first documents. */
+function coalesced(stages: readonly Stage[]): Stage[] {
+  const made: Stage[] = [];
+  for (const stage of stages) {
+    const before = made.at(-1);
+    const together = before?.joinedWith?.(stage);
+    if (together === undefined) made.push(stage);
+    else made[made.length - 1] = together;
+  }
+  return made;
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { BsonArray, Document } from '../../src/bson/index.ts';
+import { compilePipeline } from '../../src/exec/index.ts';
+import { aggregate, options, plain, valueOf } from './memory-provider.ts';
+
+const sales = [
+  { _id: 1, item: 'abc', price: 10, quantity: 2, tags: ['x', 'y'] },
+  { _id: 2, item: 'jkl', price: 20, quantity: 1, tags: [] },
+  { _id: 3, item: 'xyz', price: 5, quantity: 10, tags: null },
+  { _id: 4, item: 'xyz', price: 5, quantity: 20 },
+  { _id: 5, item: 'abc', price: 10, quantity: 10, tags: 'z' },
+];
+
+describe('aggregation pipelines', () => {
+  it('groups equal keys together, in the order of their first documents', async () => {
+    const found = await aggregate({ sales }, 'sales', [
+      { $sort: { _id: 1 } },
+      { $group: { _id: '$item', ids: { $push: '$_id' }, first: { $first: '$quantity' }, last: { $last: '$quantity' }, n: { $count: {} } } },
+    ]);
+    assert.deepEqual(found, [
+      { _id: 'abc', ids: [1, 5], first: 2, last: 10, n: 2 },
+      { _id: 'jkl', ids: [2], first: 1, last: 1, n: 1 },
+      { _id: 'xyz', ids: [3, 4], first: 10, last: 20, n: 2 },
+    ]);
+  });
+
+  it('takes a missing key of a group as null, and numbers of all types by value', async () => {
+    const docs = [{ _id: 1, k: 1 }, { _id: 2, k: { $double: 1 } }, { _id: 3, k: null }, { _id: 4 }];
+    const found = await aggregate({ docs }, 'docs', [{ $group: { _id: '$k', ids: { $push: '$_id' } } }]);
+    assert.deepEqual(found, [
+      { _id: 1, ids: [1, 2] },
+      { _id: null, ids: [3, 4] },
+    ]);
+  });
+
+  it('unwinds arrays; a scalar stays, null, missing and empty arrays go unless they are kept', async () => {
+    const plainly = await aggregate({ sales }, 'sales', [{ $unwind: '$tags' }, { $project: { tags: 1 } }]);
+    assert.deepEqual(plainly, [
+      { _id: 1, tags: 'x' },
+      { _id: 1, tags: 'y' },
+      { _id: 5, tags: 'z' },
+    ]);
+    const kept = await aggregate({ sales }, 'sales', [
+      { $unwind: { path: '$tags', preserveNullAndEmptyArrays: true, includeArrayIndex: 'at' } },
+      { $project: { tags: 1, at: 1 } },
+    ]);
+    assert.deepEqual(kept, [
+      { _id: 1, tags: 'x', at: 0n },
+      { _id: 1, tags: 'y', at: 1n },
+      { _id: 2, at: null },
+      { _id: 3, tags: null, at: null },
+      { _id: 4, at: null },
+      { _id: 5, tags: 'z', at: null },
+    ]);
+  });
+
+  it('joins by equality: null matches missing, arrays by their elements', async () => {
+    const orders = [{ _id: 1, item: 'almonds' }, { _id: 2, item: 'pecans' }, { _id: 3 }, { _id: 4, item: ['almonds', 'bread'] }];
+    const inventory = [{ _id: 1, sku: 'almonds' }, { _id: 2, sku: 'bread' }, { _id: 5, sku: null }, { _id: 6 }];
+    const found = await aggregate({ orders, inventory }, 'orders', [
+      { $lookup: { from: 'inventory', localField: 'item', foreignField: 'sku', as: 'stock' } },
+      { $project: { ids: '$stock._id' } },
+    ]);
+    assert.deepEqual(found, [
+      { _id: 1, ids: [1] },
+      { _id: 2, ids: [] },
+      { _id: 3, ids: [5, 6] },
+      { _id: 4, ids: [1, 2] },
+    ]);
+  });
+
+  it('joins by a pipeline that sees the variables of let', async () => {
+    const orders = [{ _id: 1, item: 'a', ordered: 2 }, { _id: 2, item: 'b', ordered: 60 }];
+    const stock = [{ _id: 1, item: 'a', n: 120 }, { _id: 2, item: 'a', n: 1 }, { _id: 3, item: 'b', n: 60 }];
+    const condition = { $expr: { $and: [{ $eq: ['$item', '$$item'] }, { $gte: ['$n', '$$ordered'] }] } };
+    const lookup = {
+      from: 'stock',
+      let: { item: '$item', ordered: '$ordered' },
+      pipeline: [{ $match: condition }, { $project: { item: 0 } }],
+      as: 'stock',
+    };
+    assert.deepEqual(await aggregate({ orders, stock }, 'orders', [{ $lookup: lookup }]), [
+      { _id: 1, item: 'a', ordered: 2, stock: [{ _id: 1, n: 120 }] },
+      { _id: 2, item: 'b', ordered: 60, stock: [{ _id: 3, n: 60 }] },
+    ]);
+  });
+
+  it('gives the first documents of a sort, ties in the order they came', async () => {
+    const docs = Array.from({ length: 2000 }, (_, index) => ({ _id: index, k: (index * 7919) % 10 }));
+    const whole = await aggregate({ docs }, 'docs', [{ $sort: { k: 1 } }]);
+    const first = await aggregate({ docs }, 'docs', [{ $sort: { k: 1 } }, { $limit: 7 }]);
+    assert.deepEqual(first, whole.slice(0, 7));
+    const expected = docs.toSorted((left, right) => left.k - right.k).map(({ _id }) => _id);
+    assert.deepEqual(whole.map((document) => (document as { _id: number })._id), expected);
+  });
+
+  it('counts, skips and limits; counting nothing gives no document', async () => {
+    assert.deepEqual(await aggregate({ sales }, 'sales', [{ $skip: 1 }, { $limit: 3 }, { $count: 'n' }]), [{ n: 3 }]);
+    assert.deepEqual(await aggregate({ sales }, 'sales', [{ $match: { item: 'none' } }, { $count: 'n' }]), []);
+  });
+
+  it('tells a plan what it can take over', () => {
+    const stages = [{ $match: { a: 1 } }, { $match: { b: 2 } }, { $sort: { c: 1 } }, { $limit: 5 }, { $project: { d: 1 } }];
+    const pipeline = compilePipeline(valueOf(stages) as BsonArray, options);
+    const { head } = pipeline;
+    assert.deepEqual(plain(head.filter), { $and: [{ a: 1 }, { b: 2 }] });
+    assert.deepEqual(plain(head.sort), { c: 1 });
+    assert.equal(head.limit, 5);
+    assert.equal(head.stages, 3);
+    assert.deepEqual(pipeline.fieldsNeeded(head.stages)?.toSorted(), ['_id', 'd']);
+  });
+
+  it('refuses what MongoDB refuses, with its codes', () => {
+    const cases: [unknown, number][] = [
+      [{ $nothing: 1 }, 40324],
+      [{ $match: {}, $limit: 1 }, 40323],
+      [{}, 40323],
+      [{ $match: 1 }, 15959],
+      [{ $limit: 0 }, 15958],
+      [{ $limit: 'x' }, 5107201],
+      [{ $skip: -1 }, 5107200],
+      [{ $sort: {} }, 15976],
+      [{ $group: { n: { $count: {} } } }, 15955],
+      [{ $group: { _id: 1, n: { $nothing: 1 } } }, 15952],
+      [{ $group: { _id: 1, n: 1 } }, 40234],
+      [{ $unwind: 'a' }, 28818],
+      [{ $count: '$a' }, 40158],
+      [{ $lookup: { from: 'a', as: 'b' } }, 9],
+      [{ $lookup: { from: 'a', as: 'b', pipeline: [{ $out: 'c' }] } }, 51047],
+      [{ $replaceRoot: {} }, 40414],
+      [{ $set: 1 }, 40272],
+    ];
+    for (const [stage, code] of cases) {
+      assert.throws(() => compilePipeline(valueOf([stage]) as BsonArray, options), { code }, JSON.stringify(stage));
+    }
+    assert.throws(() => compilePipeline(BsonArray.of([Document.empty, 1]), options), { code: 40323 });
+  });
+});
