@@ -29,6 +29,12 @@ interface Image {
   readers: number;
 }
 
+/** What was dropped: the version that was newest then, if there was one, and the first checkpoint without the block. */
+interface Dropped {
+  newest: Image | undefined;
+  readonly to: number;
+}
+
 /** Bytes now, and counts since opening. */
 export interface BlockStatistics {
   readonly fileBytes: number;
@@ -55,8 +61,10 @@ export class BlockStore {
   readonly #images = new Map<number, Image>();
   /** Images that are not the newest any more and whose space is still needed. */
   readonly #limbo = new Set<Image>();
-  /** Numbers dropped since the capture, with the image that was newest then, if there was one. */
-  readonly #droppedSince = new Map<number, Image | undefined>();
+  /** Numbers whose next version is being written. */
+  readonly #writing = new Set<number>();
+  /** Numbers dropped since the capture, or while they were being written. */
+  readonly #dropped = new Map<number, Dropped>();
   #superblock: Superblock;
   #slot: Slot;
   #durable = 0;
@@ -149,7 +157,7 @@ export class BlockStore {
   drop(number: BlockNumber): void {
     const image = this.#images.get(number);
     assert(image === undefined || image.from !== Infinity, 'a block that was never adopted is abandoned');
-    if (this.#captured !== undefined) this.#droppedSince.set(number, image);
+    if (this.#captured !== undefined || this.#writing.has(number)) this.#dropped.set(number, { newest: image, to: this.#epoch });
     if (image === undefined) return;
     this.#leave(image);
     this.#retire(image, this.#epoch);
@@ -195,28 +203,22 @@ export class BlockStore {
     assert(this.#captured === undefined, 'one checkpoint at a time');
     this.#captured = this.#epoch;
     this.#epoch++;
-    this.#droppedSince.clear();
   }
 
   /** Writes a version of a meta block in two fresh places: the captured one during a checkpoint. One write of a number at a time. */
   async writeMeta(number: BlockNumber, payload: Uint8Array): Promise<void> {
     assert(number > blockTableNumber && number < this.#nextNumber, 'a number is reserved before it is written');
+    assert(!this.#writing.has(number), 'one write of a number at a time');
     const epoch = this.#captured ?? this.#epoch;
-    const placed = await this.#putTwice(number, payload);
-    const place: BlockPlace = { number, kind: blockKinds.meta, ...placed };
-    const image: Image = { place, from: epoch, to: Infinity, readers: 0 };
-    if (this.#droppedSince.has(number)) {
-      // Dropped after the capture: only this checkpoint has it, in place of the version before.
-      const before = this.#droppedSince.get(number);
-      this.#droppedSince.set(number, image);
-      if (before !== undefined) this.#retire(before, epoch);
-      this.#retire(image, epoch + 1);
-      return;
+    this.#writing.add(number);
+    try {
+      const placed = await this.#putTwice(number, payload);
+      const place: BlockPlace = { number, kind: blockKinds.meta, ...placed };
+      this.#enterVersion({ place, from: epoch, to: Infinity, readers: 0 });
+    } finally {
+      this.#writing.delete(number);
+      if (this.#captured === undefined) this.#dropped.delete(number);
     }
-    const before = this.#images.get(number);
-    if (before !== undefined) this.#leave(before);
-    this.#enter(image);
-    if (before !== undefined) this.#retire(before, epoch);
   }
 
   /**
@@ -287,6 +289,19 @@ export class BlockStore {
     for (const place of places) this.#enter({ place, from: 0, to: Infinity, readers: 0 });
   }
 
+  /** Puts a version that was written in place of the one before; of a block that was dropped meanwhile only older checkpoints have it. */
+  #enterVersion(image: Image): void {
+    const { number } = image.place;
+    const dropped = this.#dropped.get(number);
+    const before = dropped === undefined ? this.#images.get(number) : dropped.newest;
+    if (dropped === undefined) {
+      if (before !== undefined) this.#leave(before);
+      this.#enter(image);
+    } else dropped.newest = image;
+    if (before !== undefined) this.#retire(before, image.from);
+    if (dropped !== undefined) this.#retire(image, dropped.to);
+  }
+
   #enter(image: Image): void {
     this.#images.set(image.place.number, image);
     this.#count(image, 1);
@@ -326,7 +341,7 @@ export class BlockStore {
 
   #endCapture(): void {
     this.#captured = undefined;
-    this.#droppedSince.clear();
+    for (const number of this.#dropped.keys()) if (!this.#writing.has(number)) this.#dropped.delete(number);
     for (const image of this.#limbo) this.#settle(image);
   }
 
