@@ -12,7 +12,7 @@ import { sharedPrefix } from './sorted-keys.ts';
 
 /** What a merge may drop. */
 export interface DropRule {
-  /** Seqs of the open snapshots, ascending, not empty; the newest visible seq is one of them. */
+  /** Seqs of the open snapshots, ascending; the last is the newest visible seq, and every seq above it counts as open too (law 3). */
   readonly snapshots: Float64Array;
   /** Whether the oldest input is the leaf: then removes end, and what everybody sees is written with seq 0. */
   readonly atLeaf: boolean;
@@ -209,9 +209,10 @@ export class Merge {
     return true;
   }
 
-  /** Whether an open snapshot lies in [older, newer): it sees the older version. */
+  /** Whether a snapshot that is open, or may be opened at a later visible seq, lies in [older, newer): it sees the older version. */
   #isSeen(older: number, newer: number): boolean {
     const snapshots = this.#snapshots;
+    if (newer > (snapshots[snapshots.length - 1] as number)) return true;
     let low = 0;
     let high = snapshots.length;
     while (low < high) {
