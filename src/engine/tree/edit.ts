@@ -1,0 +1,80 @@
+// The one change of the tree that a job yields, applied whole in one synchronous step (law 14): nobody sees half of it.
+
+import type { BlockNumber } from '../block/block-store.ts';
+import type { Front } from './front.ts';
+import type { Extent, InternalNode, TreeNode } from './node.ts';
+import { extentsOf } from './node.ts';
+import type { Tree } from './tree.ts';
+
+/** What a job changes. Nodes not named stay. */
+export interface Edit {
+  /** New versions of nodes, and new nodes. */
+  readonly nodes: readonly TreeNode[];
+  /** Nodes that are in the tree no more. */
+  readonly removed: readonly BlockNumber[];
+  /** Data blocks that the tree no longer names. */
+  readonly dropped: readonly Extent[];
+  /** Data blocks that it names now. */
+  readonly added: readonly Extent[];
+  readonly root: BlockNumber | undefined;
+  readonly height: number | undefined;
+  readonly leavesDelta: number;
+  /** The front that is below now. */
+  readonly flushed: Front | undefined;
+}
+
+/** Settings that decide when a buffer goes down. */
+export interface FlushLimits {
+  readonly bufferBytes: number;
+  readonly runsMax: number;
+}
+
+const stored = (extents: readonly Extent[]): number => extents.reduce((sum, extent) => sum + extent.fences.storedBytes, 0);
+const raw = (extents: readonly Extent[]): number => extents.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
+
+/** Applies an edit to its tree. Nodes it makes are dirty until the next checkpoint. */
+export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
+  tree.version += 1;
+  for (const node of edit.nodes) {
+    tree.dirty.set(node.number, node);
+    if (node.kind === 'internal') weigh(tree, node, limits);
+    else tree.heavy.delete(node.number);
+  }
+  for (const number of edit.removed) {
+    tree.dirty.delete(number);
+    tree.heavy.delete(number);
+  }
+  if (edit.root !== undefined) tree.root = edit.root;
+  if (edit.height !== undefined) tree.height = edit.height;
+  tree.leaves += edit.leavesDelta;
+  tree.storedBytes += stored(edit.added) - stored(edit.dropped);
+  tree.rawBytes += raw(edit.added) - raw(edit.dropped);
+  if (edit.flushed !== undefined) tree.flushed(edit.flushed);
+}
+
+/** Notes whether a node's heaviest buffer wants to go down. */
+export function weigh(tree: Tree, node: InternalNode, limits: FlushLimits): void {
+  const heaviest = heaviestChild(node, limits);
+  if (heaviest.weight >= limits.bufferBytes) tree.heavy.set(node.number, heaviest.weight);
+  else tree.heavy.delete(node.number);
+}
+
+/** The child whose buffer weighs most. A buffer of too many runs weighs as much as a full one: reads must look into each. */
+export function heaviestChild(node: InternalNode, limits: FlushLimits): { readonly child: number; readonly weight: number } {
+  let child = 0;
+  let weight = -1;
+  node.buffers.forEach((buffer, index) => {
+    const bytes = raw(buffer);
+    const own = buffer.length > limits.runsMax ? Math.max(bytes, limits.bufferBytes) : bytes;
+    if (own > weight) {
+      child = index;
+      weight = own;
+    }
+  });
+  return { child, weight };
+}
+
+/** The extents of some nodes. */
+export function extentsOfAll(nodes: readonly TreeNode[]): Extent[] {
+  return nodes.flatMap((node) => [...extentsOf(node)]);
+}

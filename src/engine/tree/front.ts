@@ -1,0 +1,337 @@
+// The mutable buffer at the top of a dictionary, where commits land, and the shape of a transaction's write set. An append-only arena of
+// messages with a hash index for point reads, and sorted pieces for ordered reads: an ordered read sorts only what came since the last one,
+// and pieces merge by doubling, so mixing inserts and scans has no cliff (law 27). Nothing that was appended moves or changes; `truncate`
+// takes back from the end and is for write sets only. docs/architecture.md follows a write through it.
+
+import { assert } from '../../base/assert.ts';
+import { compareRange } from '../../base/bytes.ts';
+import { hash32 } from '../../base/hash.ts';
+
+// One row of `#rows` an entry.
+const keyStart = 0;
+const keyLength = 1;
+const valueLength = 2;
+const seqLow = 3;
+const seqHigh = 4;
+const kind = 5;
+const older = 6; // entry with the same key before this one, plus 1; 0: none
+const hash = 7;
+const width = 8;
+
+const hashSeed = 0x5bd1e995;
+const twoTo32 = 4294967296;
+
+/** A buffer of messages. Entries are numbered in the order they came. */
+export class Front {
+  #arena: Uint8Array;
+  #used: number = 0;
+  #rows: Uint32Array;
+  #count: number = 0;
+  #table: Uint32Array;
+  #keys: number = 0;
+  #pieces: Uint32Array[] = [];
+  #sorted: number = 0;
+  /** The newest seq of any entry; 0 when empty. */
+  seqMax: number = 0;
+  /** The oldest seq of any entry; 0 when empty. */
+  seqMin: number = 0;
+  /** Deltas of totals that came with the entries. */
+  rows: number = 0;
+  bytes: number = 0;
+
+  constructor(arenaBytes: number = 1024) {
+    this.#arena = new Uint8Array(arenaBytes);
+    this.#rows = new Uint32Array(16 * width);
+    this.#table = new Uint32Array(32);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Bytes of keys and values, as they count against `frontBytes`. */
+  get messageBytes(): number {
+    return this.#used + this.#count * 16;
+  }
+
+  /** Memory held, for the budget. */
+  get byteSize(): number {
+    let size = this.#arena.length + this.#rows.byteLength + this.#table.byteLength;
+    for (const piece of this.#pieces) size += piece.byteLength;
+    return size;
+  }
+
+  /** Appends a message; bytes are copied. Entries of one key come with rising seqs. */
+  append(key: Uint8Array, seq: number, messageKind: number, value: Uint8Array): void {
+    this.#makeRoom(key.length + value.length);
+    const entry = this.#count++;
+    const row = entry * width;
+    const start = this.#used;
+    this.#arena.set(key, start);
+    this.#arena.set(value, start + key.length);
+    this.#used = start + key.length + value.length;
+    const rows = this.#rows;
+    rows[row + keyStart] = start;
+    rows[row + keyLength] = key.length;
+    rows[row + valueLength] = value.length;
+    rows[row + seqLow] = seq % twoTo32;
+    rows[row + seqHigh] = Math.floor(seq / twoTo32);
+    rows[row + kind] = messageKind;
+    rows[row + hash] = hash32(key, 0, key.length, hashSeed);
+    this.#link(entry);
+    if (this.seqMin === 0) this.seqMin = seq;
+    assert(seq >= this.seqMax, 'messages come in the order of their seqs');
+    this.seqMax = seq;
+  }
+
+  #makeRoom(length: number): void {
+    const needed = this.#used + length;
+    if (needed > this.#arena.length) {
+      const arena = new Uint8Array(Math.max(this.#arena.length * 2, needed));
+      arena.set(this.#arena.subarray(0, this.#used));
+      this.#arena = arena;
+    }
+    if ((this.#count + 1) * width > this.#rows.length) {
+      const rows = new Uint32Array(this.#rows.length * 2);
+      rows.set(this.#rows);
+      this.#rows = rows;
+    }
+    if ((this.#keys + 1) * 2 > this.#table.length) this.#rehash(this.#table.length * 2);
+  }
+
+  #rehash(size: number): void {
+    const table = new Uint32Array(size);
+    const mask = size - 1;
+    for (const newest of this.#table) {
+      if (newest === 0) continue;
+      let slot = (this.#rows[(newest - 1) * width + hash] as number) & mask;
+      while (table[slot] !== 0) slot = (slot + 1) & mask;
+      table[slot] = newest;
+    }
+    this.#table = table;
+  }
+
+  /** Makes `entry` the newest of its key. */
+  #link(entry: number): void {
+    const rows = this.#rows;
+    const row = entry * width;
+    const start = rows[row + keyStart] as number;
+    const slot = this.#slotOf(this.#arena, start, start + (rows[row + keyLength] as number), rows[row + hash] as number);
+    const before = this.#table[slot] as number;
+    rows[row + older] = before;
+    if (before === 0) this.#keys += 1;
+    this.#table[slot] = entry + 1;
+  }
+
+  /** The table's slot of a key: where its newest entry is, or where it would go. */
+  #slotOf(bytes: Uint8Array, start: number, end: number, keyHash: number): number {
+    const rows = this.#rows;
+    const table = this.#table;
+    const mask = table.length - 1;
+    let slot = keyHash & mask;
+    for (;;) {
+      const newest = table[slot] as number;
+      if (newest === 0) return slot;
+      const row = (newest - 1) * width;
+      if (rows[row + hash] === keyHash && this.#sameKey(row, bytes, start, end)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #sameKey(row: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const from = this.#rows[row + keyStart] as number;
+    return compareRange(this.#arena, from, from + (this.#rows[row + keyLength] as number), bytes, start, end) === 0;
+  }
+
+  /** Makes the front cover `seq` although the commit put no message into it. */
+  touch(seq: number): void {
+    if (this.seqMin === 0) this.seqMin = seq;
+    if (seq > this.seqMax) this.seqMax = seq;
+  }
+
+  /** The newest entry of `key` whose seq is at most `seq`, or -1. */
+  find(key: Uint8Array, seq: number): number {
+    const slot = this.#slotOf(key, 0, key.length, hash32(key, 0, key.length, hashSeed));
+    let entry = (this.#table[slot] as number) - 1;
+    while (entry >= 0 && this.seq(entry) > seq) entry = (this.#rows[entry * width + older] as number) - 1;
+    return entry;
+  }
+
+  seq(entry: number): number {
+    const row = entry * width;
+    return (this.#rows[row + seqHigh] as number) * twoTo32 + (this.#rows[row + seqLow] as number);
+  }
+
+  kind(entry: number): number {
+    return this.#rows[entry * width + kind] as number;
+  }
+
+  /** A view; never changes. */
+  key(entry: number): Uint8Array {
+    const start = this.#rows[entry * width + keyStart] as number;
+    return this.#arena.subarray(start, start + (this.#rows[entry * width + keyLength] as number));
+  }
+
+  /** A view; never changes. */
+  value(entry: number): Uint8Array {
+    const row = entry * width;
+    const start = (this.#rows[row + keyStart] as number) + (this.#rows[row + keyLength] as number);
+    return this.#arena.subarray(start, start + (this.#rows[row + valueLength] as number));
+  }
+
+  /** Whether a later entry has the same key. */
+  isNewest(entry: number): boolean {
+    const row = entry * width;
+    const start = this.#rows[row + keyStart] as number;
+    const end = start + (this.#rows[row + keyLength] as number);
+    return this.#table[this.#slotOf(this.#arena, start, end, this.#rows[row + hash] as number)] === entry + 1;
+  }
+
+  /** Takes the entries from number `count` on back. */
+  truncate(count: number): void {
+    const rows = this.#rows;
+    for (let entry = this.#count - 1; entry >= count; entry--) {
+      const row = entry * width;
+      const start = rows[row + keyStart] as number;
+      const slot = this.#slotOf(this.#arena, start, start + (rows[row + keyLength] as number), rows[row + hash] as number);
+      const before = rows[row + older] as number;
+      if (before !== 0) this.#table[slot] = before;
+      else this.#unlink(slot);
+      this.#used = start;
+    }
+    this.#count = Math.min(this.#count, count);
+    this.#pieces = [];
+    this.#sorted = 0;
+    this.seqMax = this.#count === 0 ? 0 : this.seq(this.#count - 1);
+    if (this.#count === 0) this.seqMin = 0;
+  }
+
+  /** Empties a slot and closes the gap, so that probing still finds what lies behind it. */
+  #unlink(slot: number): void {
+    const table = this.#table;
+    const mask = table.length - 1;
+    table[slot] = 0;
+    this.#keys -= 1;
+    for (let next = (slot + 1) & mask; table[next] !== 0; next = (next + 1) & mask) {
+      const moved = table[next] as number;
+      table[next] = 0;
+      let to = (this.#rows[(moved - 1) * width + hash] as number) & mask;
+      while (table[to] !== 0) to = (to + 1) & mask;
+      table[to] = moved;
+    }
+  }
+
+  /**
+   * The entries in order: pieces, each sorted by (key ascending, seq descending). The arrays never change; entries that come later are in
+   * pieces of later calls.
+   */
+  sortedPieces(): readonly Uint32Array[] {
+    if (this.#sorted < this.#count) {
+      this.#pieces.push(this.#sort(this.#sorted, this.#count));
+      this.#sorted = this.#count;
+      const pieces = this.#pieces;
+      for (;;) {
+        const last = pieces.at(-1);
+        const before = pieces.at(-2);
+        if (last === undefined || before === undefined || before.length > last.length * 2) break;
+        pieces.splice(-2, 2, this.#merge(before, last));
+      }
+    }
+    return this.#pieces;
+  }
+
+  /** All entries in one sorted piece. */
+  sortedWhole(): Uint32Array {
+    const pieces = [...this.sortedPieces()];
+    while (pieces.length > 1) {
+      const last = pieces.pop() as Uint32Array;
+      const before = pieces.pop() as Uint32Array;
+      pieces.push(this.#merge(before, last));
+    }
+    this.#pieces = pieces;
+    return pieces[0] ?? new Uint32Array(0);
+  }
+
+  /** Sorts by a 64-bit number of key prefix and index in the native sort, then orders what has equal prefixes. */
+  #sort(from: number, to: number): Uint32Array {
+    const length = to - from;
+    const skip = this.#commonPrefix(from, to);
+    const numbers = new BigUint64Array(length);
+    const halves = new Uint32Array(numbers.buffer);
+    for (let i = 0; i < length; i++) {
+      halves[i * 2] = i;
+      halves[i * 2 + 1] = this.#prefix(from + i, skip);
+    }
+    numbers.sort();
+    const order = new Uint32Array(length);
+    for (let i = 0; i < length; i++) order[i] = from + (halves[i * 2] as number);
+    for (let i = 0; i < length; ) {
+      let end = i + 1;
+      while (end < length && halves[end * 2 + 1] === halves[i * 2 + 1]) end++;
+      if (end - i > 1) order.subarray(i, end).sort((a, b) => this.#compare(a, b));
+      i = end;
+    }
+    return order;
+  }
+
+  #commonPrefix(from: number, to: number): number {
+    const first = this.key(from);
+    let common = first.length;
+    for (let entry = from + 1; entry < to && common > 0; entry++) {
+      const start = this.#rows[entry * width + keyStart] as number;
+      const length = this.#rows[entry * width + keyLength] as number;
+      if (length < common) common = length;
+      for (let i = 0; i < common; i++) if (this.#arena[start + i] !== first[i]) common = i;
+    }
+    return common;
+  }
+
+  /** Four bytes of the key after the common prefix, zeros behind its end. */
+  #prefix(entry: number, skip: number): number {
+    const start = (this.#rows[entry * width + keyStart] as number) + skip;
+    const length = (this.#rows[entry * width + keyLength] as number) - skip;
+    const arena = this.#arena;
+    const a = length > 0 ? (arena[start] as number) : 0;
+    const b = length > 1 ? (arena[start + 1] as number) : 0;
+    const c = length > 2 ? (arena[start + 2] as number) : 0;
+    const d = length > 3 ? (arena[start + 3] as number) : 0;
+    return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+  }
+
+  #compare(a: number, b: number): number {
+    const rows = this.#rows;
+    const aStart = rows[a * width + keyStart] as number;
+    const bStart = rows[b * width + keyStart] as number;
+    const aEnd = aStart + (rows[a * width + keyLength] as number);
+    const bEnd = bStart + (rows[b * width + keyLength] as number);
+    const order = compareRange(this.#arena, aStart, aEnd, this.#arena, bStart, bEnd);
+    // Of equal keys the later entry is the newer one.
+    return order !== 0 ? order : b - a;
+  }
+
+  #merge(a: Uint32Array, b: Uint32Array): Uint32Array {
+    const merged = new Uint32Array(a.length + b.length);
+    let i = 0;
+    let j = 0;
+    for (let at = 0; at < merged.length; at++) {
+      const takeA = j >= b.length || (i < a.length && this.#compare(a[i] as number, b[j] as number) < 0);
+      merged[at] = takeA ? (a[i++] as number) : (b[j++] as number);
+    }
+    return merged;
+  }
+
+  /** First index in a sorted piece whose key is at or after `key`. */
+  lowerBound(piece: Uint32Array, key: Uint8Array): number {
+    let low = 0;
+    let high = piece.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const entry = piece[middle] as number;
+      const start = this.#rows[entry * width + keyStart] as number;
+      const end = start + (this.#rows[entry * width + keyLength] as number);
+      if (compareRange(this.#arena, start, end, key, 0, key.length) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

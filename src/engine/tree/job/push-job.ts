@@ -1,0 +1,98 @@
+// Pushing one child's whole buffer down: to an internal child as one new run for each grandchild, to a leaf as new leaves. On the way nodes
+// split that have grown too wide, and a leaf with nothing left goes.
+
+import { must } from '../../../base/assert.ts';
+import type { Edit } from '../edit.ts';
+import { extentsOfAll, heaviestChild } from '../edit.ts';
+import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
+import type { BlockNumber } from '../../block/block-store.ts';
+import type { Tree } from '../tree.ts';
+import { ExtentInput } from './merge-input.ts';
+import type { JobContext } from './merge-job.ts';
+import { leafBytesFor, leavesFor, mergeToBuffers, mergeToLeaves, pivotsBetween } from './merge-job.ts';
+import type { JobStep } from './request.ts';
+import { readNode } from './request.ts';
+import { splitNode, splitRoot } from './split.ts';
+
+/** Pushes the heaviest buffer of node `number` one level down. */
+export function* pushJob(tree: Tree, context: JobContext, number: BlockNumber): JobStep<Edit> {
+  const node = (yield* readNode(number)) as InternalNode;
+  const { child: index } = heaviestChild(node, context.limits);
+  const child = yield* readNode(must(node.children[index], 'a child'));
+  const buffer = must(node.buffers[index], 'a buffer');
+  const work = { tree, node, index, buffer };
+  return child.kind === 'leaf' ? yield* pushToLeaf(context, work, child) : yield* pushToNode(context, work, child);
+}
+
+interface Work {
+  readonly tree: Tree;
+  readonly node: InternalNode;
+  readonly index: number;
+  readonly buffer: readonly Extent[];
+}
+
+function* pushToNode(context: JobContext, work: Work, child: InternalNode): JobStep<Edit> {
+  const inputs = work.buffer.map((extent) => new ExtentInput(extent));
+  const extents = yield* mergeToBuffers(context, inputs, child.pivots);
+  const buffers = child.buffers.map((below, grandchild) => {
+    const extent = extents[grandchild];
+    return extent === undefined ? below : [extent, ...below];
+  });
+  // Nothing waits for the child now, so this is the moment in which it may split.
+  const split = splitNode(context, { ...child, buffers });
+  const added = extents.filter((extent) => extent !== undefined);
+  const parent = replaceChild(work, split.nodes.map((node) => node.number), split.pivots);
+  return closeEdit(context, work, { parent, below: split.nodes, added, dropped: work.buffer, leavesDelta: 0, removed: [] });
+}
+
+function* pushToLeaf(context: JobContext, work: Work, leaf: LeafNode): JobStep<Edit> {
+  const inputs = [...work.buffer, ...extentsOfAll([leaf])].map((extent) => new ExtentInput(extent));
+  const dropped = [...work.buffer, ...extentsOfAll([leaf])];
+  const rawBytes = dropped.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
+  const extents = yield* mergeToLeaves(context, inputs, leafBytesFor(rawBytes, context.options.pageBytes));
+  if (extents.length === 0 && work.node.children.length > 1) {
+    const parent = replaceChild(work, [], []);
+    return closeEdit(context, work, { parent, below: [], added: [], dropped, leavesDelta: -1, removed: [leaf.number] });
+  }
+  const leaves = leavesFor(context, extents, leaf.number);
+  const parent = replaceChild(work, leaves.map((node) => node.number), pivotsBetween(extents));
+  return closeEdit(context, work, { parent, below: leaves, added: extents, dropped, leavesDelta: leaves.length - 1, removed: [] });
+}
+
+/** The node with other children in the place of one, each with nothing waiting for it. */
+function replaceChild(work: Work, children: readonly BlockNumber[], between: readonly Uint8Array[]): InternalNode {
+  const { node, index } = work;
+  const pivots = [...node.pivots];
+  if (children.length === 0) pivots.splice(Math.max(0, index - 1), 1);
+  else pivots.splice(index, 0, ...between);
+  return {
+    ...node,
+    pivots,
+    children: [...node.children.slice(0, index), ...children, ...node.children.slice(index + 1)],
+    buffers: [...node.buffers.slice(0, index), ...children.map(() => []), ...node.buffers.slice(index + 1)],
+  };
+}
+
+interface Outcome {
+  readonly parent: InternalNode;
+  readonly below: readonly TreeNode[];
+  readonly added: readonly Extent[];
+  readonly dropped: readonly Extent[];
+  readonly removed: readonly BlockNumber[];
+  readonly leavesDelta: number;
+}
+
+/** Makes the edit; a root may split, or give its place to its only child. */
+function closeEdit(context: JobContext, work: Work, outcome: Outcome): Edit {
+  const { parent, below, added, dropped, removed, leavesDelta } = outcome;
+  const common = { dropped, added, leavesDelta, flushed: undefined };
+  if (parent.number !== work.tree.root) {
+    return { nodes: [...below, parent], removed, root: undefined, height: undefined, ...common };
+  }
+  const only = parent.children.length === 1 && (parent.buffers[0] ?? []).length === 0 ? parent.children[0] : undefined;
+  if (only !== undefined) {
+    return { nodes: below, removed: [...removed, parent.number], root: only, height: parent.height - 1, ...common };
+  }
+  const grown = splitRoot(context, parent);
+  return { nodes: [...below, ...grown.nodes], removed, root: grown.root.number, height: grown.root.height, ...common };
+}

@@ -1,0 +1,165 @@
+// Sources of an ordered scan: each gives runs one after the other, in the direction of the scan, within a range of keys. A front gives
+// slices of itself as small runs; an extent gives its basements. Both give whole groups of versions of a key, but for an extent whose
+// basement boundary cuts a group.
+
+import { compareBytes } from '../../base/bytes.ts';
+import type { PartCache } from '../cache/part-cache.ts';
+import { RunBuilder } from '../run/run-builder.ts';
+import type { Run } from '../run/run.ts';
+import type { Front } from './front.ts';
+import type { Extent } from './node.ts';
+import { basementRun, missOf } from './search.ts';
+import type { Miss, Part } from './tree.ts';
+
+/** Bounds of a part of a scan; absent: open. `from` is inside, `to` outside. */
+export interface ScanRange {
+  readonly from: Uint8Array | undefined;
+  readonly to: Uint8Array | undefined;
+}
+
+/** The window of a source that the scan stands in: entries [start, end) of a run. */
+export interface Window {
+  readonly run: Run;
+  readonly start: number;
+  readonly end: number;
+  /** Whether the first group of the run may have begun in the run before it. */
+  readonly cutBefore: boolean;
+  /** Whether the last group of the run goes on in the run behind it. */
+  readonly cutAfter: boolean;
+}
+
+export interface ScanSource {
+  /** Messages with a higher seq are not seen. */
+  readonly seqMax: number;
+  /** The next window in the direction of the scan; `end` after the last. After a Miss the same call is made again. */
+  next(): Window | 'end' | Miss;
+}
+
+const sliceFirst = 32;
+const sliceMax = 512;
+
+/** A front in order: merges its sorted pieces and copies slices of them into runs. */
+export class FrontSource implements ScanSource {
+  readonly seqMax: number;
+  readonly #front: Front;
+  readonly #pieces: readonly Uint32Array[];
+  readonly #at: number[];
+  readonly #stop: number[];
+  readonly #forward: boolean;
+  #length: number = sliceFirst;
+
+  constructor(front: Front, seqMax: number, range: ScanRange, forward: boolean) {
+    this.seqMax = seqMax;
+    this.#front = front;
+    this.#forward = forward;
+    this.#pieces = front.sortedPieces().slice();
+    const low = this.#pieces.map((piece) => (range.from === undefined ? 0 : front.lowerBound(piece, range.from)));
+    const high = this.#pieces.map((piece) => (range.to === undefined ? piece.length : front.lowerBound(piece, range.to)));
+    this.#at = forward ? low : high.map((index) => index - 1);
+    this.#stop = forward ? high : low.map((index) => index - 1);
+  }
+
+  next(): Window | 'end' {
+    const entries: number[] = [];
+    for (let entry = this.#take(undefined); entry >= 0; entry = this.#take(undefined)) {
+      entries.push(entry);
+      const key = this.#front.key(entry);
+      for (let same = this.#take(key); same >= 0; same = this.#take(key)) entries.push(same);
+      if (entries.length >= this.#length) break;
+    }
+    if (entries.length === 0) return 'end';
+    this.#length = Math.min(this.#length * 2, sliceMax);
+    if (!this.#forward) entries.reverse();
+    const builder = new RunBuilder();
+    for (const entry of entries) {
+      builder.appendMessage({
+        key: this.#front.key(entry), seq: this.#front.seq(entry), kind: this.#front.kind(entry), value: this.#front.value(entry),
+      });
+    }
+    const run = builder.finish();
+    return { run, start: 0, end: run.count, cutBefore: false, cutAfter: false };
+  }
+
+  /** Takes the next entry over all pieces, or -1; with `key` only if it has that key. */
+  #take(key: Uint8Array | undefined): number {
+    let best = -1;
+    let bestKey = key;
+    for (let i = 0; i < this.#pieces.length; i++) {
+      if (this.#at[i] === this.#stop[i]) continue;
+      const entry = (this.#pieces[i] as Uint32Array)[this.#at[i] as number] as number;
+      const entryKey = this.#front.key(entry);
+      const order = bestKey === undefined ? -1 : compareBytes(entryKey, bestKey);
+      if (key !== undefined ? order === 0 && (best < 0 || this.#before(i, best)) : best < 0 || this.#precedes(order, i, best)) {
+        best = i;
+        if (key === undefined) bestKey = entryKey;
+      }
+    }
+    if (best < 0) return -1;
+    const entry = (this.#pieces[best] as Uint32Array)[this.#at[best] as number] as number;
+    this.#at[best] = (this.#at[best] as number) + (this.#forward ? 1 : -1);
+    return entry;
+  }
+
+  #precedes(order: number, piece: number, best: number): boolean {
+    if (order === 0) return this.#before(piece, best);
+    return this.#forward ? order < 0 : order > 0;
+  }
+
+  /** Whether, of two entries with one key, that of `piece` comes first: the newer one forwards, the older one backwards. */
+  #before(piece: number, best: number): boolean {
+    const a = (this.#pieces[piece] as Uint32Array)[this.#at[piece] as number] as number;
+    const b = (this.#pieces[best] as Uint32Array)[this.#at[best] as number] as number;
+    return this.#forward ? a > b : a < b;
+  }
+}
+
+/** An extent in order: its basements one after the other. */
+export class ExtentSource implements ScanSource {
+  readonly seqMax: number;
+  readonly #cache: PartCache<Part>;
+  readonly #extent: Extent;
+  readonly #range: ScanRange;
+  readonly #forward: boolean;
+  #basement: number;
+
+  constructor(cache: PartCache<Part>, extent: Extent, view: { readonly seqMax: number; readonly range: ScanRange; readonly forward: boolean }) {
+    this.#cache = cache;
+    this.#extent = extent;
+    this.seqMax = view.seqMax;
+    this.#range = view.range;
+    this.#forward = view.forward;
+    const { fences } = extent;
+    const { from, to } = view.range;
+    if (!fences.overlaps(from, to)) this.#basement = -1;
+    else if (view.forward) this.#basement = from === undefined ? 0 : fences.firstFor(from);
+    else this.#basement = to === undefined ? fences.length - 1 : fences.find(to);
+  }
+
+  next(): Window | 'end' | Miss {
+    const { fences } = this.#extent;
+    const { from, to } = this.#range;
+    for (;;) {
+      const index = this.#basement;
+      if (index < 0 || index >= fences.length || this.#past(index)) return 'end';
+      const run = basementRun(this.#cache, this.#extent, index);
+      if (run === undefined) return missOf(this.#extent, index);
+      this.#basement += this.#forward ? 1 : -1;
+      const start = from === undefined ? 0 : run.lowerBound(from, 0, run.count);
+      const end = to === undefined ? run.count : run.lowerBound(to, 0, run.count);
+      if (start < end) return { run, start, end, cutBefore: index > 0, cutAfter: this.#cutAfter(run, index) };
+    }
+  }
+
+  #cutAfter(run: Run, index: number): boolean {
+    const { fences } = this.#extent;
+    return index + 1 < fences.length && compareBytes(fences.firstKey(index + 1), run.key(run.count - 1)) === 0;
+  }
+
+  /** Whether the basement lies beyond the range's far end. */
+  #past(index: number): boolean {
+    const { fences } = this.#extent;
+    const { from, to } = this.#range;
+    if (this.#forward) return to !== undefined && compareBytes(fences.firstKey(index), to) >= 0;
+    return from !== undefined && index + 1 < fences.length && compareBytes(fences.firstKey(index + 1), from) < 0;
+  }
+}

@@ -1,0 +1,307 @@
+// Ordered reads: a k-way merge over everything that one leaf's range of keys can be in (write set, fronts, the runs on the path, the leaf),
+// then the next leaf's range. Per key the newest message that the snapshot sees decides. Synchronous: `fill` stops at a Miss and goes on
+// when it is called again; a scan is made anew after the tree's version changed. Rows are given by reference to immutable runs.
+
+import { assert } from '../../base/assert.ts';
+import { compareRange } from '../../base/bytes.ts';
+import type { BlockNumber } from '../block/block-store.ts';
+import type { PartCache } from '../cache/part-cache.ts';
+import { messageKinds } from '../run/message.ts';
+import { RunBuilder } from '../run/run-builder.ts';
+import type { Run } from '../run/run.ts';
+import type { Front } from './front.ts';
+import type { Extent, InternalNode } from './node.ts';
+import { childOf } from './node.ts';
+import type { ScanRange, ScanSource } from './scan-source.ts';
+import { ExtentSource, FrontSource } from './scan-source.ts';
+import { isMiss, search } from './search.ts';
+import type { Miss, Part, Tree } from './tree.ts';
+
+/** What a scan reads. */
+export interface ScanView {
+  readonly tree: Tree;
+  readonly cache: PartCache<Part>;
+  readonly seq: number;
+  readonly forward: boolean;
+  /** The transaction's own writes and how many of them count. */
+  readonly own: { readonly front: Front; readonly seqMax: number } | undefined;
+}
+
+/** Rows by reference. */
+export class Rows {
+  readonly runs: Run[] = [];
+  readonly indexes: number[] = [];
+  bytes: number = 0;
+
+  get length(): number {
+    return this.runs.length;
+  }
+
+  add(run: Run, index: number): void {
+    this.runs.push(run);
+    this.indexes.push(index);
+    const { keyOffsets, valueOffsets } = run;
+    this.bytes += (keyOffsets[index + 1] as number) - (keyOffsets[index] as number);
+    this.bytes += (valueOffsets[index + 1] as number) - (valueOffsets[index] as number);
+  }
+}
+
+/** A source with the window it stands in. */
+class Head {
+  readonly source: ScanSource;
+  run: Run | undefined;
+  at: number = 0;
+  end: number = 0;
+  /** The position is the first group of a window that may have begun in the window before. */
+  fresh: boolean = false;
+  cutBefore: boolean = false;
+  cutAfter: boolean = false;
+  ended: boolean = false;
+
+  constructor(source: ScanSource) {
+    this.source = source;
+  }
+}
+
+const keysASlice = 4096;
+
+/** How `fill` ended: the rows are full, the range is at its end, or it is time to let others go on. */
+export type FillResult = 'full' | 'end' | 'slice' | Miss;
+
+/** One ordered read from a position on. */
+export class Scan {
+  readonly #view: ScanView;
+  readonly #range: ScanRange;
+  #heads: Head[] = [];
+  #segment: { readonly low: Uint8Array | undefined; readonly high: Uint8Array | undefined } | undefined;
+  #done: boolean = false;
+  #next: Uint8Array | undefined;
+  /** The key that was last decided on, given or not. */
+  #last: { readonly run: Run; readonly index: number } | undefined;
+
+  constructor(view: ScanView, range: ScanRange) {
+    this.#view = view;
+    this.#range = range;
+  }
+
+  /** The last key that was decided on, where a scan made anew goes on behind. */
+  get lastKey(): Uint8Array | undefined {
+    return this.#last?.run.key(this.#last.index);
+  }
+
+  /** Adds rows until one of the limits is reached. */
+  fill(rows: Rows, limit: { readonly rows: number; readonly bytes: number }): FillResult {
+    for (let keys = 0; keys < keysASlice; keys++) {
+      if (rows.length >= limit.rows || (rows.length > 0 && rows.bytes >= limit.bytes)) return 'full';
+      if (this.#segment === undefined) {
+        if (this.#done) return 'end';
+        const miss = this.#openSegment();
+        if (miss !== undefined) return miss;
+      }
+      const miss = this.#load();
+      if (miss !== undefined) return miss;
+      const best = this.#best();
+      if (best < 0) this.#closeSegment();
+      else {
+        const stuck = this.#view.forward ? this.#takeForward(best, rows) : this.#takeBackward(best, rows);
+        if (stuck !== undefined) return stuck;
+      }
+    }
+    return 'slice';
+  }
+
+  /** Opens the sources of the leaf range that holds the position. */
+  #openSegment(): Miss | undefined {
+    const { tree, cache, forward, seq, own } = this.#view;
+    const position = this.#position();
+    const extents: Extent[] = [];
+    let { low, high }: { low: Uint8Array | undefined; high: Uint8Array | undefined } = { low: undefined, high: undefined };
+    let number: BlockNumber = tree.root;
+    for (;;) {
+      const node = tree.node(number);
+      if (node === undefined) return { kind: 'miss', block: number };
+      if (node.kind === 'leaf') {
+        if (node.extent !== undefined) extents.push(node.extent);
+        break;
+      }
+      const child = childAt(node, position, forward);
+      extents.push(...(node.buffers[child] ?? []));
+      low = node.pivots[child - 1] ?? low;
+      high = node.pivots[child] ?? high;
+      number = node.children[child] as BlockNumber;
+    }
+    this.#segment = { low, high };
+    const range = intersect(this.#range, { from: low, to: high }, forward ? { from: position, to: undefined } : { from: undefined, to: position });
+    const sources: ScanSource[] = [];
+    if (own !== undefined) sources.push(new FrontSource(own.front, own.seqMax, range, forward));
+    for (const front of tree.fronts()) if (front.count > 0) sources.push(new FrontSource(front, seq, range, forward));
+    for (const extent of extents) sources.push(new ExtentSource(cache, extent, { seqMax: seq, range, forward }));
+    this.#heads = sources.map((source) => new Head(source));
+    return undefined;
+  }
+
+  /** Where the next segment begins: its first key forwards, the key it ends before backwards. */
+  #position(): Uint8Array | undefined {
+    return this.#next ?? (this.#view.forward ? this.#range.from : this.#range.to);
+  }
+
+  #closeSegment(): void {
+    const segment = this.#segment;
+    assert(segment !== undefined, 'a segment is open');
+    this.#segment = undefined;
+    this.#heads = [];
+    const far = this.#view.forward ? segment.high : segment.low;
+    const stop = this.#view.forward ? this.#range.to : this.#range.from;
+    if (far === undefined) this.#done = true;
+    else if (stop !== undefined && (this.#view.forward ? compareKeys(far, stop) >= 0 : compareKeys(far, stop) <= 0)) this.#done = true;
+    else this.#next = far;
+  }
+
+  /** Gives every source a window to stand in. */
+  #load(): Miss | undefined {
+    for (const head of this.#heads) {
+      if (head.ended || head.run !== undefined) continue;
+      const window = head.source.next();
+      if (window === 'end') head.ended = true;
+      else if ('kind' in window) return window;
+      else {
+        head.run = window.run;
+        head.at = this.#view.forward ? window.start : window.end - 1;
+        head.end = this.#view.forward ? window.end : window.start - 1;
+        head.fresh = true;
+        head.cutBefore = window.cutBefore;
+        head.cutAfter = window.cutAfter;
+      }
+    }
+    return undefined;
+  }
+
+  /** The source with the next key; of equal keys the newest source. -1: none has any. */
+  #best(): number {
+    const heads = this.#heads;
+    const sign = this.#view.forward ? 1 : -1;
+    let best = -1;
+    for (let i = 0; i < heads.length; i++) {
+      const head = heads[i] as Head;
+      if (head.run === undefined) continue;
+      if (best < 0 || sign * compareHeads(head, heads[best] as Head) < 0) best = i;
+    }
+    return best;
+  }
+
+  #decided(run: Run, index: number): boolean {
+    const last = this.#last;
+    return last !== undefined && compareEntries(run, index, last.run, last.index) === 0;
+  }
+
+  /** Decides on the key of head `best` and moves every head that has it behind it. Nothing is lost by a Miss: the heads moved until then had nothing to see. */
+  #takeForward(best: number, rows: Rows): Miss | undefined {
+    const first = this.#heads[best] as Head;
+    const run = first.run as Run;
+    const index = first.at;
+    let decided = first.fresh && this.#decided(run, index);
+    for (let i = best; i < this.#heads.length; i++) {
+      const head = this.#heads[i] as Head;
+      if (head.run === undefined || (i > best && compareEntries(head.run, head.at, run, index) !== 0)) continue;
+      let at = head.at;
+      do {
+        if (!decided && head.run.seq(at) <= head.source.seqMax) decided = this.#give(head.run, at, rows);
+        at += 1;
+      } while (at < head.end && compareEntries(head.run, at, run, index) === 0);
+      if (at === head.end && head.cutAfter && !decided) {
+        const miss = this.#ask(run, index, rows);
+        if (miss !== undefined) return miss;
+        decided = true;
+      }
+      move(head, at);
+    }
+    return undefined;
+  }
+
+  #takeBackward(best: number, rows: Rows): Miss | undefined {
+    const first = this.#heads[best] as Head;
+    const run = first.run as Run;
+    const index = first.at;
+    let decided = first.fresh && this.#decided(run, index);
+    for (let i = best; i < this.#heads.length; i++) {
+      const head = this.#heads[i] as Head;
+      if (head.run === undefined || (i > best && compareEntries(head.run, head.at, run, index) !== 0)) continue;
+      let start = head.at;
+      while (start - 1 > head.end && compareEntries(head.run, start - 1, run, index) === 0) start -= 1;
+      if (start === 0 && head.cutBefore && !decided) {
+        const miss = this.#ask(run, index, rows);
+        if (miss !== undefined) return miss;
+        decided = true;
+      }
+      for (let at = start; at <= head.at && !decided; at++) {
+        if (head.run.seq(at) <= head.source.seqMax) decided = this.#give(head.run, at, rows);
+      }
+      move(head, start - 1);
+    }
+    return undefined;
+  }
+
+  /** Takes the message at `index` as what the snapshot sees of its key. */
+  #give(run: Run, index: number, rows: Rows): true {
+    this.#last = { run, index };
+    if (run.kinds[index] === messageKinds.put) rows.add(run, index);
+    return true;
+  }
+
+  /** Decides a key by a point read, because its group of versions goes on in a basement that the scan does not stand in. */
+  #ask(run: Run, index: number, rows: Rows): Miss | undefined {
+    const { tree, cache, seq } = this.#view;
+    const key = run.key(index);
+    const found = search(tree, cache, key, seq);
+    if (isMiss(found)) return found;
+    this.#last = { run, index };
+    if (found !== undefined && found !== 'removed') rows.add(singleRow(key, found), 0);
+    return undefined;
+  }
+}
+
+function move(head: Head, to: number): void {
+  head.at = to;
+  head.fresh = false;
+  if (to === head.end) head.run = undefined;
+}
+
+function compareHeads(a: Head, b: Head): number {
+  return compareEntries(a.run as Run, a.at, b.run as Run, b.at);
+}
+
+/** Order of two keys by reference. */
+function compareEntries(a: Run, i: number, b: Run, j: number): number {
+  return compareRange(
+    a.keys, a.keyOffsets[i] as number, a.keyOffsets[i + 1] as number,
+    b.keys, b.keyOffsets[j] as number, b.keyOffsets[j + 1] as number,
+  );
+}
+
+function compareKeys(a: Uint8Array, b: Uint8Array): number {
+  return compareRange(a, 0, a.length, b, 0, b.length);
+}
+
+/** The child that holds `position`; backwards, the one that holds what is just before it. */
+function childAt(node: InternalNode, position: Uint8Array | undefined, forward: boolean): number {
+  if (position === undefined) return forward ? 0 : node.children.length - 1;
+  const child = childOf(node, position);
+  const low = node.pivots[child - 1];
+  return !forward && low !== undefined && compareKeys(low, position) === 0 ? child - 1 : child;
+}
+
+function intersect(...ranges: readonly ScanRange[]): ScanRange {
+  let { from, to }: ScanRange = { from: undefined, to: undefined };
+  for (const range of ranges) {
+    if (range.from !== undefined && (from === undefined || compareKeys(range.from, from) > 0)) from = range.from;
+    if (range.to !== undefined && (to === undefined || compareKeys(range.to, to) < 0)) to = range.to;
+  }
+  return { from, to };
+}
+
+/** A run of one put. */
+function singleRow(key: Uint8Array, value: Uint8Array): Run {
+  const builder = new RunBuilder();
+  builder.appendMessage({ key, seq: 0, kind: messageKinds.put, value });
+  return builder.finish();
+}

@@ -1,0 +1,173 @@
+// One dictionary's tree in memory: its fronts, its root, the nodes that no checkpoint has written yet, and its counters. Only `apply`
+// (edit.ts) changes the tree below the fronts, in one synchronous step; `version` tells a reader that came back from a wait whether it did.
+
+import { assert } from '../../base/assert.ts';
+import type { BlockNumber } from '../block/block-store.ts';
+import type { PartCache } from '../cache/part-cache.ts';
+import { nodeKey } from '../cache/part-cache.ts';
+import type { Run } from '../run/run.ts';
+import type { DictionaryId, DictionaryOptions, Seq } from '../types.ts';
+import { Front } from './front.ts';
+import type { Extent, TreeNode } from './node.ts';
+
+/** What the cache of parts holds for trees. */
+export type Part = Run | TreeNode;
+
+/** What a synchronous walk needs and does not find in memory: fetch it, keep it pinned, walk again. */
+export interface Miss {
+  readonly kind: 'miss';
+  readonly block: BlockNumber;
+  /** The extent's basement, and what describes it; absent for a node. */
+  readonly basement?: { readonly index: number; readonly extent: Extent };
+}
+
+/** Rows and bytes as stated with commits. */
+export interface TotalsDelta {
+  readonly seq: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** What the dictionary table keeps of a tree. */
+export interface TreeRecord {
+  readonly id: DictionaryId;
+  readonly options: DictionaryOptions;
+  readonly createdSeq: number;
+  /** Infinity while it lives. */
+  readonly droppedSeq: number;
+  readonly root: BlockNumber;
+  readonly flushedSeq: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly storedBytes: number;
+  readonly rawBytes: number;
+  readonly leaves: number;
+  readonly height: number;
+}
+
+/** The tree of one dictionary. */
+export class Tree {
+  readonly id: DictionaryId;
+  readonly options: DictionaryOptions;
+  readonly createdSeq: number;
+  droppedSeq: number;
+  root: BlockNumber;
+  height: number;
+  /** Everything with a seq up to this one is below the fronts. */
+  flushedSeq: number;
+  storedBytes: number;
+  rawBytes: number;
+  leaves: number;
+  /** Changes with every edit. */
+  version: number = 0;
+  active: Front = new Front();
+  /** Newest first. */
+  frozen: readonly Front[] = [];
+  /** Nodes that the last begun checkpoint does not hold. */
+  dirty: Map<BlockNumber, TreeNode> = new Map();
+  /** Nodes that a checkpoint under way is writing. */
+  writing: Map<BlockNumber, TreeNode> = new Map();
+  /** Internal nodes whose heaviest buffer wants to go down, with its weight in bytes. */
+  readonly heavy: Map<BlockNumber, number> = new Map();
+  readonly #cache: PartCache<Part>;
+  #base: { rows: number; bytes: number };
+  #deltas: TotalsDelta[] = [];
+  /** Totals of what is below the fronts. */
+  #flushed: { rows: number; bytes: number };
+
+  constructor(record: TreeRecord, cache: PartCache<Part>) {
+    this.id = record.id;
+    this.options = record.options;
+    this.createdSeq = record.createdSeq;
+    this.droppedSeq = record.droppedSeq;
+    this.root = record.root;
+    this.flushedSeq = record.flushedSeq;
+    this.storedBytes = record.storedBytes;
+    this.rawBytes = record.rawBytes;
+    this.leaves = record.leaves;
+    this.height = record.height;
+    this.#base = { rows: record.rows, bytes: record.bytes };
+    this.#flushed = { rows: record.rows, bytes: record.bytes };
+    this.#cache = cache;
+  }
+
+  /** The row of the dictionary table as of the state below the fronts. */
+  record(): TreeRecord {
+    const { id, options, createdSeq, droppedSeq, root, flushedSeq, storedBytes, rawBytes, leaves, height } = this;
+    return { id, options, createdSeq, droppedSeq, root, flushedSeq, ...this.#flushed, storedBytes, rawBytes, leaves, height };
+  }
+
+  /** A node, if it is in memory. */
+  node(number: BlockNumber): TreeNode | undefined {
+    const node = this.dirty.get(number) ?? this.writing.get(number);
+    if (node !== undefined) return node;
+    const part = this.#cache.get(nodeKey(number));
+    return part !== undefined && 'kind' in part ? part : undefined;
+  }
+
+  /** Fronts in the order of reading: newest first. */
+  fronts(): readonly Front[] {
+    return this.frozen.length === 0 ? [this.active] : [this.active, ...this.frozen];
+  }
+
+  /** Memory held by the fronts. */
+  get frontBytes(): number {
+    let bytes = this.active.byteSize;
+    for (const front of this.frozen) bytes += front.byteSize;
+    return bytes;
+  }
+
+  /** The oldest seq that is only in a front, or undefined. */
+  get oldestUnflushed(): number | undefined {
+    const oldest = this.frozen.at(-1) ?? this.active;
+    return oldest.count === 0 && oldest.rows === 0 && oldest.bytes === 0 ? undefined : Math.max(oldest.seqMin, this.flushedSeq + 1);
+  }
+
+  /** Sets the active front aside to be flushed. Only between commits: a front holds whole commits. */
+  freeze(): void {
+    this.frozen = [this.active, ...this.frozen];
+    this.active = new Front();
+  }
+
+  /** Adds a commit's deltas. */
+  addTotals(delta: TotalsDelta): void {
+    this.#deltas.push(delta);
+    this.active.rows += delta.rows;
+    this.active.bytes += delta.bytes;
+    this.active.touch(delta.seq);
+  }
+
+  /** Totals as a snapshot sees them. */
+  totalsAt(seq: number): { rows: number; bytes: number } {
+    let { rows, bytes } = this.#base;
+    for (const delta of this.#deltas) {
+      if (delta.seq > seq) break;
+      rows += delta.rows;
+      bytes += delta.bytes;
+    }
+    return { rows, bytes };
+  }
+
+  /** Folds deltas that every open snapshot sees. */
+  foldTotals(oldestSnapshot: number): void {
+    let folded = 0;
+    for (const delta of this.#deltas) {
+      if (delta.seq > oldestSnapshot) break;
+      this.#base = { rows: this.#base.rows + delta.rows, bytes: this.#base.bytes + delta.bytes };
+      folded += 1;
+    }
+    if (folded > 0) this.#deltas = this.#deltas.slice(folded);
+  }
+
+  get pendingDeltas(): number {
+    return this.#deltas.length;
+  }
+
+  /** The oldest frozen front is below now. Part of an edit. */
+  flushed(front: Front): void {
+    assert(this.frozen.at(-1) === front, 'fronts are flushed oldest first');
+    this.frozen = this.frozen.slice(0, -1);
+    this.flushedSeq = front.seqMax as Seq;
+    this.#flushed = { rows: this.#flushed.rows + front.rows, bytes: this.#flushed.bytes + front.bytes };
+  }
+}

@@ -1,0 +1,90 @@
+// What one transaction has changed and not committed: for each dictionary a front whose seqs are numbers of operations, so that a scan can
+// see the writes as they were when it began, and a mark can take back what came after it (law 6).
+
+import type { DictionaryId, DictionaryOptions } from '../types.ts';
+import { Front } from '../tree/front.ts';
+
+/** A stated change of a dictionary's totals. */
+export interface StatedCount {
+  readonly operation: number;
+  readonly id: DictionaryId;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** A dictionary that comes or goes with the commit. */
+export interface DictionaryChange {
+  readonly operation: number;
+  readonly id: DictionaryId;
+  readonly kind: 'create' | 'drop';
+  readonly options: DictionaryOptions | undefined;
+}
+
+/** The changes of a transaction in the order they were made. */
+export class WriteSet {
+  readonly fronts: Map<DictionaryId, Front> = new Map();
+  counts: StatedCount[] = [];
+  changes: DictionaryChange[] = [];
+  #operation: number = 0;
+
+  /** Number of the last operation. */
+  get operation(): number {
+    return this.#operation;
+  }
+
+  get isEmpty(): boolean {
+    return this.counts.length === 0 && this.changes.length === 0 && [...this.fronts.values()].every((front) => front.count === 0);
+  }
+
+  /** Memory held. */
+  get byteSize(): number {
+    let bytes = (this.counts.length + this.changes.length) * 64;
+    for (const front of this.fronts.values()) bytes += front.byteSize;
+    return bytes;
+  }
+
+  /** Appends a message; returns by how many bytes the set has grown. */
+  write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): number {
+    let front = this.fronts.get(id);
+    const before = front?.byteSize ?? 0;
+    if (front === undefined) {
+      front = new Front(256);
+      this.fronts.set(id, front);
+    }
+    front.append(key, ++this.#operation, kind, value);
+    return front.byteSize - before;
+  }
+
+  count(id: DictionaryId, rows: number, bytes: number): void {
+    this.counts.push({ operation: ++this.#operation, id, rows, bytes });
+  }
+
+  change(id: DictionaryId, kind: 'create' | 'drop', options: DictionaryOptions | undefined): void {
+    this.changes.push({ operation: ++this.#operation, id, kind, options });
+  }
+
+  /** Takes back what came after the operation of that number. */
+  rollbackTo(operation: number): void {
+    for (const front of this.fronts.values()) {
+      let count = front.count;
+      while (count > 0 && front.seq(count - 1) > operation) count -= 1;
+      if (count < front.count) front.truncate(count);
+    }
+    this.counts = this.counts.filter((count) => count.operation <= operation);
+    this.changes = this.changes.filter((change) => change.operation <= operation);
+  }
+
+  /** Deltas by dictionary, summed. */
+  totals(): Map<DictionaryId, { rows: number; bytes: number }> {
+    const totals = new Map<DictionaryId, { rows: number; bytes: number }>();
+    for (const { id, rows, bytes } of this.counts) {
+      const sum = totals.get(id);
+      if (sum === undefined) totals.set(id, { rows, bytes });
+      else {
+        sum.rows += rows;
+        sum.bytes += bytes;
+      }
+    }
+    return totals;
+  }
+}
