@@ -1,0 +1,162 @@
+// What the parts of an open environment share. It holds; others act: commit.ts applies commits, job-runner.ts and background.ts move
+// messages down, checkpoint/ publishes states, transaction.ts reads and writes.
+
+import { EngineError } from '../base/errors.ts';
+import type { Env } from '../env/index.ts';
+import type { BlockStore } from './block/block-store.ts';
+import { Budget } from './cache/budget.ts';
+import { PartCache } from './cache/part-cache.ts';
+import type { TreeNode } from './tree/node.ts';
+import { nodeBytes } from './tree/node.ts';
+import type { FlushLimits } from './tree/edit.ts';
+import type { Part, TreeRecord } from './tree/tree.ts';
+import { Tree } from './tree/tree.ts';
+import { LockTable } from './txn/lock-table.ts';
+import { RecentKeys, recentKeyBytes } from './txn/recent-keys.ts';
+import { Snapshots } from './txn/snapshots.ts';
+import type { DictionaryId, DictionaryOptions, EngineOptions, Seq } from './types.ts';
+import type { RedoLog } from './wal/redo-log.ts';
+
+/** Counters of an environment since it was opened. */
+export interface EngineCounters {
+  commits: number;
+  aborts: number;
+  conflicts: number;
+  checkpoints: number;
+  lastCheckpointMs: number;
+  jobs: number;
+  openTransactions: number;
+}
+
+/** The state of an open environment. */
+export class EngineState {
+  readonly env: Env;
+  readonly path: string;
+  readonly options: EngineOptions;
+  readonly limits: FlushLimits;
+  readonly budget: Budget;
+  readonly cache: PartCache<Part>;
+  readonly locks: LockTable = new LockTable();
+  readonly recent: RecentKeys;
+  readonly snapshots: Snapshots = new Snapshots();
+  readonly trees: Map<DictionaryId, Tree> = new Map();
+  readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, openTransactions: 0 };
+  readonly store: BlockStore;
+  /** Trees with frozen fronts, in the order in which they were frozen. */
+  readonly frozen: Set<Tree> = new Set();
+  visible: Seq = 0 as Seq;
+  nextDictionary: number = 2;
+  failure: EngineError | undefined;
+  closed: boolean = false;
+  readonly fatal: Promise<Error>;
+  /** Called when there may be work for the background. */
+  onWork: () => void = () => undefined;
+  #log: RedoLog | undefined;
+  readonly #charged: Map<Tree, number> = new Map();
+  #resolveFatal: (error: Error) => void = () => undefined;
+
+  constructor(env: Env, path: string, options: EngineOptions, store: BlockStore) {
+    this.env = env;
+    this.path = path;
+    this.options = options;
+    this.store = store;
+    this.limits = { bufferBytes: options.bufferBytes, runsMax: 8 };
+    this.budget = new Budget(options.cacheBytes);
+    this.cache = new PartCache<Part>(() => this.budget.cacheBytesMax);
+    this.recent = new RecentKeys(Math.max(1024, Math.floor(options.cacheBytes / 16 / recentKeyBytes)));
+    this.fatal = new Promise((resolve) => {
+      this.#resolveFatal = resolve;
+    });
+  }
+
+  get log(): RedoLog {
+    if (this.#log === undefined) throw new EngineError('closed', 'the log is not open');
+    return this.#log;
+  }
+
+  setLog(log: RedoLog): void {
+    this.#log = log;
+  }
+
+  /** Throws when nothing can be promised any more. */
+  checkUsable(): void {
+    if (this.failure !== undefined) throw this.failure;
+    if (this.closed) throw new EngineError('closed', 'the environment is closed');
+  }
+
+  /** Nothing more is acknowledged: what is on disk is not known (law 25). The first cause is kept. */
+  poison(cause: unknown): EngineError {
+    if (this.failure === undefined) {
+      this.failure =
+        cause instanceof EngineError && cause.code === 'poisoned'
+          ? cause
+          : new EngineError('poisoned', 'a write or sync failed; open the environment again', { cause });
+      this.#resolveFatal(this.failure);
+      this.budget.wake();
+    }
+    return this.failure;
+  }
+
+  /** The tree of a dictionary as a snapshot sees it; `unknown-dictionary` when it has none. */
+  treeAt(id: DictionaryId, snapshot: number): Tree {
+    const tree = this.trees.get(id);
+    if (tree === undefined || tree.droppedSeq <= snapshot) {
+      throw new EngineError('unknown-dictionary', `there is no dictionary ${id}`, { place: { dictionary: id } });
+    }
+    return tree;
+  }
+
+  /** A tree without messages, known from now on. */
+  createTree(id: DictionaryId, options: DictionaryOptions, seq: number): Tree {
+    const root = this.store.reserveNumber();
+    const tree = new Tree(emptyRecord({ id, options, createdSeq: seq, root }), this.cache);
+    this.setDirty(tree, { kind: 'leaf', number: root, extent: undefined });
+    this.trees.set(id, tree);
+    this.nextDictionary = Math.max(this.nextDictionary, id + 1);
+    return tree;
+  }
+
+  setDirty(tree: Tree, node: TreeNode): void {
+    const before = tree.dirty.get(node.number);
+    tree.dirty.set(node.number, node);
+    this.budget.change('nodes', nodeBytes(node) - (before === undefined ? 0 : nodeBytes(before)));
+  }
+
+  /** Charges what the tree's fronts hold now. */
+  chargeFronts(tree: Tree): void {
+    const bytes = tree.frontBytes;
+    const change = bytes - (this.#charged.get(tree) ?? 0);
+    if (change === 0) return;
+    this.#charged.set(tree, bytes);
+    this.budget.change('fronts', change);
+    if (change > 0) this.cache.shrink();
+  }
+
+  /** A dropped tree is gone: its memory is given back. */
+  forgetTree(tree: Tree): void {
+    this.trees.delete(tree.id);
+    this.frozen.delete(tree);
+    this.budget.change('fronts', -(this.#charged.get(tree) ?? 0));
+    this.#charged.delete(tree);
+    let nodes = 0;
+    for (const node of [...tree.dirty.values(), ...tree.writing.values()]) nodes += nodeBytes(node);
+    tree.dirty.clear();
+    tree.writing.clear();
+    this.budget.change('nodes', -nodes);
+  }
+
+  /** Sets a tree's active front aside for flushing. */
+  freeze(tree: Tree): void {
+    tree.freeze();
+    this.frozen.add(tree);
+    this.chargeFronts(tree);
+    this.onWork();
+  }
+}
+
+/** The record of a tree without messages. */
+export function emptyRecord(given: Pick<TreeRecord, 'id' | 'options' | 'createdSeq' | 'root'>): TreeRecord {
+  return {
+    ...given, droppedSeq: Number.POSITIVE_INFINITY, flushedSeq: 0, rows: 0, bytes: 0, storedBytes: 0, rawBytes: 0, leaves: 1, height: 0,
+  };
+}

@@ -1,0 +1,104 @@
+// A group of the redo log: what one write and one sync make durable. It begins at a 4 KiB boundary, so no acknowledged byte is ever written
+// again; its checksum is seeded with the segment's number, so that nothing of a recycled file's earlier life validates; and it carries the
+// checksum of the group before, so that groups form a chain (laws 20 and 21). Layout in docs/file-format.md.
+
+import { crc32c } from '../../base/crc32c.ts';
+
+/** Groups begin at multiples of this. */
+export const groupUnit = 4096;
+
+export const groupHeaderBytes = 48;
+/** Length and checksum-free header of one record inside a group. */
+export const recordHeaderBytes = 4;
+
+const magic = 0x474c5246; // "FRLG"
+const twoTo32 = 4294967296;
+
+/** What a group's header says. */
+export interface GroupHeader {
+  readonly number: number;
+  readonly firstSeq: number;
+  readonly records: number;
+  readonly payloadBytes: number;
+  /** Checksum of this group. */
+  readonly checksum: number;
+  /** Checksum of the group before. */
+  readonly chain: number;
+}
+
+/** Bytes that a group with this much payload takes. */
+export function groupBytes(payloadBytes: number): number {
+  return Math.ceil((groupHeaderBytes + payloadBytes) / groupUnit) * groupUnit;
+}
+
+/** A whole group, padded with zeros. Records are given in order of their seqs, which follow one another. */
+export function encodeGroup(bodies: readonly Uint8Array[], place: { readonly segment: number; readonly number: number; readonly firstSeq: number; readonly chain: number }): {
+  readonly image: Uint8Array;
+  readonly checksum: number;
+} {
+  let payload = 0;
+  for (const body of bodies) payload += recordHeaderBytes + body.length;
+  const image = new Uint8Array(groupBytes(payload));
+  const view = new DataView(image.buffer);
+  view.setUint32(0, magic, true);
+  view.setUint32(8, payload, true);
+  view.setUint32(12, bodies.length, true);
+  setU64(view, 16, place.number);
+  setU64(view, 24, place.firstSeq);
+  setU64(view, 32, place.segment);
+  view.setUint32(40, place.chain, true);
+  let at = groupHeaderBytes;
+  for (const body of bodies) {
+    view.setUint32(at, body.length, true);
+    image.set(body, at + recordHeaderBytes);
+    at += recordHeaderBytes + body.length;
+  }
+  const checksum = checksumOf(image, at, place.segment);
+  view.setUint32(4, checksum, true);
+  return { image, checksum };
+}
+
+function setU64(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value % twoTo32, true);
+  view.setUint32(at + 4, Math.floor(value / twoTo32), true);
+}
+
+function getU64(view: DataView, at: number): number {
+  return view.getUint32(at + 4, true) * twoTo32 + view.getUint32(at, true);
+}
+
+function checksumOf(bytes: Uint8Array, end: number, segment: number): number {
+  return crc32c(bytes, 8, end, (segment ^ Math.floor(segment / twoTo32)) >>> 0);
+}
+
+/** The header of the group at the start of `bytes`, if its magic and lengths are possible; its checksum is not looked at. */
+export function groupHeader(bytes: Uint8Array): GroupHeader | undefined {
+  if (bytes.length < groupHeaderBytes) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (view.getUint32(0, true) !== magic) return undefined;
+  const number = getU64(view, 16);
+  const firstSeq = getU64(view, 24);
+  if (!Number.isSafeInteger(number) || !Number.isSafeInteger(firstSeq)) return undefined;
+  return {
+    number, firstSeq, records: view.getUint32(12, true), payloadBytes: view.getUint32(8, true), checksum: view.getUint32(4, true), chain: view.getUint32(40, true),
+  };
+}
+
+/** Whether `bytes` begin with a whole group of this segment. */
+export function isGroup(bytes: Uint8Array, header: GroupHeader, segment: number): boolean {
+  const end = groupHeaderBytes + header.payloadBytes;
+  return end <= bytes.length && checksumOf(bytes, end, segment) === header.checksum;
+}
+
+/** The records of a whole group: views on `bytes`, with their seqs. */
+export function recordsOf(bytes: Uint8Array, header: GroupHeader): { readonly seq: number; readonly body: Uint8Array }[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const records: { seq: number; body: Uint8Array }[] = [];
+  let at = groupHeaderBytes;
+  for (let i = 0; i < header.records; i++) {
+    const length = view.getUint32(at, true);
+    records.push({ seq: header.firstSeq + i, body: bytes.subarray(at + recordHeaderBytes, at + recordHeaderBytes + length) });
+    at += recordHeaderBytes + length;
+  }
+  return records;
+}
