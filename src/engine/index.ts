@@ -22,3 +22,4 @@ export type {
   VerifyProblem,
   VerifyReport,
 } from './types.ts';
+export { openEnvironment } from './environment.ts';

@@ -44,6 +44,8 @@ export class EngineState {
   readonly store: BlockStore;
   /** Trees with frozen fronts, in the order in which they were frozen. */
   readonly frozen: Set<Tree> = new Set();
+  /** Dropped trees that some snapshot may still read. */
+  readonly dropped: Set<Tree> = new Set();
   visible: Seq = 0 as Seq;
   nextDictionary: number = 2;
   failure: EngineError | undefined;
@@ -136,13 +138,28 @@ export class EngineState {
   forgetTree(tree: Tree): void {
     this.trees.delete(tree.id);
     this.frozen.delete(tree);
+    this.dropped.delete(tree);
     this.budget.change('fronts', -(this.#charged.get(tree) ?? 0));
     this.#charged.delete(tree);
     let nodes = 0;
-    for (const node of [...tree.dirty.values(), ...tree.writing.values()]) nodes += nodeBytes(node);
+    for (const node of tree.dirty.values()) nodes += nodeBytes(node);
     tree.dirty.clear();
     tree.writing.clear();
     this.budget.change('nodes', -nodes);
+  }
+
+  /** Whether active fronts hold so much together that the largest shall go before it is full. */
+  get frontsFull(): boolean {
+    return this.budget.held('fronts') > this.options.cacheBytes / 4 && this.frozen.size === 0;
+  }
+
+  /** Freezes the front that holds most. */
+  freezeLargest(): void {
+    let largest: Tree | undefined;
+    for (const tree of this.trees.values()) {
+      if (tree.active.count > 0 && tree.active.byteSize > (largest?.active.byteSize ?? 0)) largest = tree;
+    }
+    if (largest !== undefined) this.freeze(largest);
   }
 
   /** Sets a tree's active front aside for flushing. */

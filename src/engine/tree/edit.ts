@@ -42,6 +42,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
   }
   for (const number of edit.removed) {
     tree.dirty.delete(number);
+    tree.writing.delete(number);
     tree.heavy.delete(number);
   }
   if (edit.root !== undefined) tree.root = edit.root;

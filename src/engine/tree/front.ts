@@ -6,6 +6,7 @@
 import { assert } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
 import { hash32 } from '../../base/hash.ts';
+import type { MessageSlice } from '../run/message.ts';
 
 // One row of `#rows` an entry.
 const keyStart = 0;
@@ -20,6 +21,11 @@ const width = 8;
 
 const hashSeed = 0x5bd1e995;
 const twoTo32 = 4294967296;
+
+/** A slice to be filled by `Front.slice`. */
+export function emptySlice(): MessageSlice {
+  return { bytes: new Uint8Array(0), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0 };
+}
 
 /** A buffer of messages. Entries are numbered in the order they came. */
 export class Front {
@@ -177,6 +183,19 @@ export class Front {
     const row = entry * width;
     const start = (this.#rows[row + keyStart] as number) + (this.#rows[row + keyLength] as number);
     return this.#arena.subarray(start, start + (this.#rows[row + valueLength] as number));
+  }
+
+  /** Fills `slice` with an entry. */
+  slice(entry: number, slice: MessageSlice): void {
+    const row = entry * width;
+    const start = this.#rows[row + keyStart] as number;
+    slice.bytes = this.#arena;
+    slice.keyStart = start;
+    slice.keyEnd = start + (this.#rows[row + keyLength] as number);
+    slice.valueStart = slice.keyEnd;
+    slice.valueEnd = slice.keyEnd + (this.#rows[row + valueLength] as number);
+    slice.seq = this.seq(entry);
+    slice.kind = this.#rows[row + kind] as number;
   }
 
   /** Whether a later entry has the same key. */

@@ -4,6 +4,7 @@
 
 import { compareBytes } from '../../base/bytes.ts';
 import type { PartCache } from '../cache/part-cache.ts';
+import { emptySlice } from './front.ts';
 import { RunBuilder } from '../run/run-builder.ts';
 import type { Run } from '../run/run.ts';
 import type { Front } from './front.ts';
@@ -71,10 +72,10 @@ export class FrontSource implements ScanSource {
     this.#length = Math.min(this.#length * 2, sliceMax);
     if (!this.#forward) entries.reverse();
     const builder = new RunBuilder();
+    const slice = emptySlice();
     for (const entry of entries) {
-      builder.appendMessage({
-        key: this.#front.key(entry), seq: this.#front.seq(entry), kind: this.#front.kind(entry), value: this.#front.value(entry),
-      });
+      this.#front.slice(entry, slice);
+      builder.appendSlice(slice);
     }
     const run = builder.finish();
     return { run, start: 0, end: run.count, cutBefore: false, cutAfter: false };
@@ -146,13 +147,8 @@ export class ExtentSource implements ScanSource {
       this.#basement += this.#forward ? 1 : -1;
       const start = from === undefined ? 0 : run.lowerBound(from, 0, run.count);
       const end = to === undefined ? run.count : run.lowerBound(to, 0, run.count);
-      if (start < end) return { run, start, end, cutBefore: index > 0, cutAfter: this.#cutAfter(run, index) };
+      if (start < end) return { run, start, end, cutBefore: fences.continues(index), cutAfter: index + 1 < fences.length && fences.continues(index + 1) };
     }
-  }
-
-  #cutAfter(run: Run, index: number): boolean {
-    const { fences } = this.#extent;
-    return index + 1 < fences.length && compareBytes(fences.firstKey(index + 1), run.key(run.count - 1)) === 0;
   }
 
   /** Whether the basement lies beyond the range's far end. */

@@ -2,6 +2,8 @@
 // oldest snapshot of a transaction that may write; when none is open it is empty and free. When it must forget, its floor rises, and a
 // writer whose snapshot is below the floor gets `write-conflict`.
 
+import { hash52 } from '../../base/hash.ts';
+
 /** Memory charged for an entry. */
 export const recentKeyBytes = 48;
 
@@ -36,9 +38,10 @@ export class RecentKeys {
     if (this.#writers.size === 0) this.#seqs.clear();
   }
 
-  /** Notes that `key` was committed at `seq`; removals too. */
-  add(key: number, seq: number): void {
+  /** Notes that the key was committed at `seq`; removals too. Free while nobody would ask. */
+  add(dictionary: number, bytes: Uint8Array, seq: number): void {
     if (this.#writers.size === 0) return;
+    const key = hash52(dictionary, bytes);
     // The newest last, so that what is forgotten first is what is oldest.
     this.#seqs.delete(key);
     this.#seqs.set(key, seq);
@@ -54,7 +57,7 @@ export class RecentKeys {
     }
   }
 
-  /** Whether somebody committed `key` after `snapshot`, as far as is known; true when it is not known any more. */
+  /** Whether somebody committed the key of that hash after `snapshot`, as far as is known; true when it is not known any more. */
   conflicts(key: number, snapshot: number): boolean {
     if (snapshot < this.#floor) return true;
     const seq = this.#seqs.get(key);

@@ -86,13 +86,23 @@ const readers: ReadonlyMap<number, (reader: ByteReader, visitor: RecordVisitor) 
   [tags.drop, (reader, visitor) => visitor.drop(reader.varint())],
 ]);
 
-/** Reads a record that RecordWriter wrote; an unknown part is EngineError `format`. */
-export function readRecord(body: Uint8Array, visitor: RecordVisitor): void {
-  const reader = new ByteReader(body);
-  while (reader.remaining > 0) {
-    const tag = reader.u8();
-    const read = readers.get(tag);
-    if (read === undefined) throw new EngineError('format', `a log record with an unknown part ${tag}`);
-    read(reader, visitor);
+/** Reads a record that RecordWriter wrote, a slice at a time. */
+export class RecordReader {
+  readonly #reader: ByteReader;
+
+  constructor(body: Uint8Array) {
+    this.#reader = new ByteReader(body);
+  }
+
+  /** Gives up to `parts` parts to the visitor; true when the record is at its end. An unknown part is EngineError `format`. */
+  read(visitor: RecordVisitor, parts: number): boolean {
+    const reader = this.#reader;
+    for (let left = parts; left > 0 && reader.remaining > 0; left--) {
+      const tag = reader.u8();
+      const read = readers.get(tag);
+      if (read === undefined) throw new EngineError('format', `a log record with an unknown part ${tag}`);
+      read(reader, visitor);
+    }
+    return reader.remaining === 0;
   }
 }

@@ -4,6 +4,7 @@ import { compareBytes } from '../../../base/bytes.ts';
 import type { Run } from '../../run/run.ts';
 import { RunBuilder } from '../../run/run-builder.ts';
 import type { Front } from '../front.ts';
+import { emptySlice } from '../front.ts';
 import type { Extent } from '../node.ts';
 import type { JobStep } from './request.ts';
 import { readRun } from './request.ts';
@@ -38,10 +39,12 @@ export class FrontInput implements MergeInput {
     const front = this.#front;
     if (this.#at >= this.#order.length) return undefined;
     const builder = new RunBuilder();
+    const slice = emptySlice();
     const end = Math.min(this.#order.length, this.#at + sliceEntries);
     for (; this.#at < end; this.#at++) {
       const entry = this.#order[this.#at] as number;
-      builder.appendMessage({ key: front.key(entry), seq: front.seq(entry), kind: front.kind(entry), value: front.value(entry) });
+      front.slice(entry, slice);
+      builder.appendSlice(slice);
     }
     const run = builder.finish();
     return { run, start: 0, end: run.count };

@@ -1,0 +1,126 @@
+// What goes on beside the clients: flushing frozen fronts, pushing heavy buffers down, taking dropped trees apart, checkpoints in their time,
+// syncing a delayed log. One thing after the other, in bounded steps; whoever waits for room waits for this.
+
+import { EngineError } from '../base/errors.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import { dropTree } from './drop-tree.ts';
+import type { EngineParts } from './environment.ts';
+import type { JobRunner } from './job-runner.ts';
+import type { EngineState } from './state.ts';
+import { flushJob } from './tree/job/flush-job.ts';
+import { pushJob } from './tree/job/push-job.ts';
+import type { Tree } from './tree/tree.ts';
+import type { BlockNumber } from './block/block-store.ts';
+
+/** A buffer this many times too heavy goes down before more is put on top. */
+const debtFactor = 4;
+const noSpaceWaitMs = 200;
+
+interface Heavy {
+  readonly tree: Tree;
+  readonly node: BlockNumber;
+  readonly weight: number;
+}
+
+/** The loop of background work. */
+export class Background {
+  readonly #state: EngineState;
+  readonly #runner: JobRunner;
+  readonly #parts: EngineParts;
+  readonly #checkpoints: Checkpoints;
+  readonly #stop: AbortController = new AbortController();
+  #working: Promise<void> | undefined;
+  #timers: Promise<void>[] = [];
+
+  constructor(parts: EngineParts, runner: JobRunner, checkpoints: Checkpoints) {
+    this.#parts = parts;
+    this.#state = parts.state;
+    this.#runner = runner;
+    this.#checkpoints = checkpoints;
+    parts.state.onWork = () => this.wake();
+  }
+
+  /** Begins the work that comes with time. */
+  start(): void {
+    const { options } = this.#state;
+    this.#timers.push(this.#every(options.checkpointPeriodMs, () => this.#checkpoints.run()));
+    if (options.durability !== 'sync') this.#timers.push(this.#every(options.durability.delayedMs, () => this.#state.log.sync()));
+  }
+
+  async #every(periodMs: number, act: () => Promise<void>): Promise<void> {
+    const { clock } = this.#state.env;
+    for (;;) {
+      await clock.sleep(periodMs, this.#stop.signal);
+      if (this.#stop.signal.aborted || this.#state.failure !== undefined) return;
+      try {
+        await act();
+      } catch (error) {
+        if (!(error instanceof EngineError && error.code === 'no-space')) this.#state.poison(error);
+      }
+    }
+  }
+
+  /** Looks for work, if that is not going on. */
+  wake(): void {
+    if (this.#working !== undefined || this.#stop.signal.aborted || this.#state.failure !== undefined) return;
+    this.#working = this.#work()
+      .catch((error: unknown) => {
+        this.#state.poison(error);
+      })
+      .finally(() => {
+        this.#working = undefined;
+      });
+  }
+
+  async #work(): Promise<void> {
+    // The caller goes on first: what it began belongs together.
+    await this.#state.env.tasks.pause();
+    while (!this.#stop.signal.aborted && this.#state.failure === undefined) {
+      const result = await this.step();
+      if (result === 'idle') return;
+      if (result === 'no-space') await this.#state.env.clock.sleep(noSpaceWaitMs, this.#stop.signal);
+    }
+  }
+
+  /** Does the most urgent piece of work. */
+  async step(): Promise<'done' | 'idle' | 'no-space'> {
+    const state = this.#state;
+    const heavy = this.#heaviest();
+    const { bufferBytes } = state.limits;
+    const [frozen] = state.frozen;
+    if (heavy !== undefined && heavy.weight >= bufferBytes * debtFactor) return await this.#push(heavy);
+    if (frozen !== undefined) return await this.#flush(frozen);
+    if (heavy !== undefined) return await this.#push(heavy);
+    if (this.#checkpoints.wanted) {
+      await this.#checkpoints.run();
+      return 'done';
+    }
+    const gone = [...state.dropped].find((tree) => state.snapshots.oldest(state.visible) >= tree.droppedSeq);
+    if (gone === undefined) return 'idle';
+    await dropTree(this.#parts, this.#runner, gone);
+    return 'done';
+  }
+
+  #heaviest(): Heavy | undefined {
+    let heaviest: Heavy | undefined;
+    for (const tree of this.#state.trees.values()) {
+      for (const [node, weight] of tree.heavy) if (weight > (heaviest?.weight ?? 0)) heaviest = { tree, node, weight };
+    }
+    return heaviest;
+  }
+
+  async #push(heavy: Heavy): Promise<'done' | 'no-space'> {
+    return (await this.#runner.run(heavy.tree, (context) => pushJob(heavy.tree, context, heavy.node))) ? 'done' : 'no-space';
+  }
+
+  async #flush(tree: Tree): Promise<'done' | 'no-space'> {
+    return (await this.#runner.run(tree, (context) => flushJob(tree, context))) ? 'done' : 'no-space';
+  }
+
+  /** Ends the work: what is running comes to its end first. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#working;
+    await Promise.all(this.#timers);
+  }
+}

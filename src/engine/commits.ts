@@ -1,0 +1,149 @@
+// From a write set to something visible: the log takes the record, and when the record is safe its messages go into the fronts, in the order
+// of seqs, commit by commit; only then does `visible` move and its caller hear of it (laws 1 and 2). A large record is applied in slices.
+// Recovery applies records through the same code.
+
+import { must } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import type { EngineState } from './state.ts';
+import type { Tree } from './tree/tree.ts';
+import type { DictionaryId, DictionaryOptions, Seq } from './types.ts';
+import type { RecordVisitor } from './wal/record.ts';
+import { RecordReader } from './wal/record.ts';
+
+interface Logged {
+  readonly seq: Seq;
+  readonly body: Uint8Array;
+  readonly applied: () => void;
+}
+
+/** Parts of a record applied before others get their turn. */
+const sliceParts = 4000;
+
+/** Puts one record's parts into the trees. */
+class Applier implements RecordVisitor {
+  readonly touched: Set<Tree> = new Set();
+  readonly #state: EngineState;
+  readonly #seq: number;
+  #dictionary: number = -1;
+  #tree: Tree | undefined;
+
+  constructor(state: EngineState, seq: number) {
+    this.#state = state;
+    this.#seq = seq;
+  }
+
+  /** The tree that still wants this record; undefined when it was dropped, or has the record below its fronts already. */
+  #target(dictionary: number): Tree | undefined {
+    if (dictionary !== this.#dictionary) {
+      const tree = this.#state.trees.get(dictionary as DictionaryId);
+      this.#dictionary = dictionary;
+      this.#tree = tree === undefined || tree.droppedSeq <= this.#seq || tree.flushedSeq >= this.#seq ? undefined : tree;
+      if (this.#tree !== undefined) this.touched.add(this.#tree);
+    }
+    return this.#tree;
+  }
+
+  message(dictionary: number, kind: number, key: Uint8Array, value: Uint8Array): void {
+    const tree = this.#target(dictionary);
+    if (tree === undefined) return;
+    tree.active.append(key, this.#seq, kind, value);
+    this.#state.recent.add(dictionary, key, this.#seq);
+  }
+
+  count(dictionary: number, rows: number, bytes: number): void {
+    this.#target(dictionary)?.addTotals({ seq: this.#seq, rows, bytes });
+  }
+
+  create(dictionary: number, options: DictionaryOptions): void {
+    const id = dictionary as DictionaryId;
+    this.#dictionary = -1;
+    if (!this.#state.trees.has(id)) this.#state.createTree(id, options, this.#seq);
+  }
+
+  drop(dictionary: number): void {
+    this.#dictionary = -1;
+    const tree = this.#state.trees.get(dictionary as DictionaryId);
+    if (tree !== undefined && tree.droppedSeq > this.#seq) {
+      tree.droppedSeq = this.#seq;
+      this.#state.dropped.add(tree);
+    }
+  }
+}
+
+/** The order of commits. */
+export class Commits {
+  readonly #state: EngineState;
+  readonly #queue: Logged[] = [];
+  #safeSeq: number = 0;
+  #draining: Promise<void> | undefined;
+
+  constructor(state: EngineState) {
+    this.#state = state;
+  }
+
+  /** Logs a record; resolves when it is applied and visible. Whether it survived is unknown when this rejects with `poisoned`. */
+  async commit(body: Uint8Array): Promise<Seq> {
+    const state = this.#state;
+    state.checkUsable();
+    const { seq, safe } = state.log.append(body);
+    const applied = new Promise<void>((resolve) => {
+      this.#queue.push({ seq, body, applied: resolve });
+    });
+    try {
+      await safe;
+    } catch (cause) {
+      throw state.poison(cause);
+    }
+    this.#safeSeq = Math.max(this.#safeSeq, seq);
+    this.#draining ??= this.#drain();
+    await applied;
+    return seq;
+  }
+
+  /** Applies what is safe, in order. */
+  async #drain(): Promise<void> {
+    while ((this.#queue[0]?.seq ?? Infinity) <= this.#safeSeq) {
+      const logged = must(this.#queue.shift(), 'a logged commit');
+      const slices = this.apply(logged.seq, logged.body);
+      if (slices !== undefined) await slices;
+      logged.applied();
+    }
+    this.#draining = undefined;
+  }
+
+  /** Applies one record and makes it visible. */
+  apply(seq: Seq, body: Uint8Array): Promise<void> | undefined {
+    const applier = new Applier(this.#state, seq);
+    const reader = new RecordReader(body);
+    if (reader.read(applier, sliceParts)) {
+      this.#finish(applier, seq);
+      return undefined;
+    }
+    return this.#applyRest(applier, reader, seq);
+  }
+
+  async #applyRest(applier: Applier, reader: RecordReader, seq: Seq): Promise<void> {
+    do await this.#state.env.tasks.pause();
+    while (!reader.read(applier, sliceParts));
+    this.#finish(applier, seq);
+  }
+
+  #finish(applier: Applier, seq: Seq): void {
+    const state = this.#state;
+    state.visible = seq;
+    state.counters.commits += 1;
+    for (const tree of applier.touched) {
+      if (tree.pendingDeltas > 64) tree.foldTotals(state.snapshots.oldest(seq));
+      state.chargeFronts(tree);
+      if (tree.active.messageBytes >= state.options.frontBytes) state.freeze(tree);
+    }
+    if (state.frontsFull) state.freezeLargest();
+    if (state.dropped.size > 0) state.onWork();
+  }
+}
+
+/** Largest record that a transaction may log. */
+export function checkRecordSize(state: EngineState, bytes: number): void {
+  const bytesMax = Math.floor(state.options.cacheBytes / 8);
+  if (bytes > bytesMax) throw new EngineError('too-large', `a transaction of ${bytes} bytes is beyond the limit of ${bytesMax} (an eighth of the cache)`);
+}

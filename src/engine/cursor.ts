@@ -1,0 +1,140 @@
+// A cursor: batches of rows in order. Within a batch it holds runs by reference; between batches it holds its place and nothing else, and
+// finds its way anew, so a flush beside it changes nothing it sees and a slow reader pins nothing (law 26).
+
+import { must } from '../base/assert.ts';
+import { compareBytes, concatBytes } from '../base/bytes.ts';
+import { EngineError } from '../base/errors.ts';
+import type { EngineParts } from './environment.ts';
+import type { Pins } from './reads.ts';
+import type { EngineTransaction } from './transaction.ts';
+import type { Front } from './tree/front.ts';
+import { Rows, Scan } from './tree/scan.ts';
+import type { FillResult } from './tree/scan.ts';
+import type { Tree } from './tree/tree.ts';
+import type { Batch, BatchLimit, Cursor, KeyRange, Soon } from './types.ts';
+
+/** What a cursor is opened over. */
+export interface CursorView {
+  readonly transaction: EngineTransaction;
+  readonly tree: Tree;
+  readonly seq: number;
+  readonly range: KeyRange;
+  readonly forward: boolean;
+  readonly own: { readonly front: Front; readonly seqMax: number } | undefined;
+}
+
+/** A batch over rows held by reference. */
+class RowBatch implements Batch {
+  readonly length: number;
+  readonly #rows: Rows;
+
+  constructor(rows: Rows) {
+    this.#rows = rows;
+    this.length = rows.length;
+  }
+
+  key(index: number): Uint8Array {
+    return must(this.#rows.runs[index], 'a row of the batch').key(must(this.#rows.indexes[index], 'a row of the batch'));
+  }
+
+  value(index: number): Uint8Array {
+    return must(this.#rows.runs[index], 'a row of the batch').value(must(this.#rows.indexes[index], 'a row of the batch'));
+  }
+}
+
+const zero = Uint8Array.of(0);
+const sliceMs = 4;
+
+/** A scan in one transaction. */
+export class EngineCursor implements Cursor {
+  readonly #parts: EngineParts;
+  readonly #view: CursorView;
+  #from: Uint8Array | undefined;
+  #to: Uint8Array | undefined;
+  #ended: boolean = false;
+  #open: boolean = true;
+
+  constructor(parts: EngineParts, view: CursorView) {
+    this.#parts = parts;
+    this.#view = view;
+    this.#from = view.range.from?.slice();
+    this.#to = view.range.to?.slice();
+  }
+
+  nextBatch(limit: BatchLimit): Soon<Batch> {
+    if (!this.#open || !this.#view.transaction.isOpen) throw new EngineError('closed', 'the cursor is closed');
+    this.#parts.state.checkUsable();
+    const rows = new Rows();
+    if (this.#ended) return new RowBatch(rows);
+    const scan = this.#scan();
+    const { version } = this.#view.tree;
+    const result = scan.fill(rows, limit);
+    if (typeof result === 'object' || result === 'slice') return this.#fillSlowly({ rows, limit, scan, version }, result);
+    this.#keepPlace(scan, result);
+    return new RowBatch(rows);
+  }
+
+  /** A scan from the cursor's place on. */
+  #scan(): Scan {
+    const { tree, seq, forward, own } = this.#view;
+    return new Scan({ tree, cache: this.#parts.state.cache, seq, forward, own }, { from: this.#from, to: this.#to });
+  }
+
+  async #fillSlowly(work: { rows: Rows; limit: BatchLimit; scan: Scan; version: number }, first: FillResult): Promise<Batch> {
+    const { rows, limit } = work;
+    const { clock, tasks } = this.#parts.state.env;
+    const pins: Pins = this.#parts.reads.pins();
+    let { scan, version } = work;
+    let result = first;
+    let since = clock.monotonicMs();
+    try {
+      while (typeof result === 'object' || result === 'slice') {
+        if (typeof result === 'object') await pins.fetch(this.#view.tree, result);
+        else if (clock.monotonicMs() - since > sliceMs) {
+          await tasks.pause();
+          since = clock.monotonicMs();
+        }
+        if (this.#view.tree.version !== version) {
+          this.#keepPlace(scan, 'full');
+          scan = this.#scan();
+          version = this.#view.tree.version;
+        }
+        result = scan.fill(rows, limit);
+      }
+    } finally {
+      pins.release();
+    }
+    this.#keepPlace(scan, result);
+    return new RowBatch(rows);
+  }
+
+  /** Notes where the next scan begins: behind the last key that was decided on. */
+  #keepPlace(scan: Scan, result: 'full' | 'end'): void {
+    if (result === 'end') this.#ended = true;
+    const last = scan.lastKey;
+    if (last === undefined) return;
+    if (this.#view.forward) this.#from = concatBytes([last, zero]);
+    else this.#to = last.slice();
+  }
+
+  seek(key: Uint8Array): void {
+    const { range, forward } = this.#view;
+    this.#ended = false;
+    this.#from = range.from?.slice();
+    this.#to = range.to?.slice();
+    if (forward) this.#from = later(this.#from, key.slice());
+    else this.#to = earlier(this.#to, concatBytes([key, zero]));
+  }
+
+  close(): void {
+    this.#open = false;
+  }
+}
+
+function later(a: Uint8Array | undefined, b: Uint8Array): Uint8Array {
+  return a !== undefined && compareBytes(a, b) > 0 ? a : b;
+}
+
+function earlier(a: Uint8Array | undefined, b: Uint8Array): Uint8Array {
+  return a !== undefined && compareBytes(a, b) < 0 ? a : b;
+}

@@ -1,0 +1,155 @@
+// One open data directory: opens or makes it, recovers, wires the parts together, and closes it. docs/recovery.md tells what opening does
+// after a crash.
+
+import { EngineError } from '../base/errors.ts';
+import type { DirectoryLock, Env } from '../env/index.ts';
+import { Background } from './background.ts';
+import type { CheckpointRoot } from './block/block-number.ts';
+import { BlockStore } from './block/block-store.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { Commits } from './commits.ts';
+import { JobRunner } from './job-runner.ts';
+import { engineOptions } from './options.ts';
+import { Parts } from './parts.ts';
+import { Reads } from './reads.ts';
+import { recover } from './recovery.ts';
+import { EngineState } from './state.ts';
+import { statisticsOf } from './statistics.ts';
+import { EngineTransaction } from './transaction.ts';
+import type { DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
+import { verifyEnvironment } from './verify.ts';
+
+/** What transactions, cursors and background work share. */
+export interface EngineParts {
+  readonly state: EngineState;
+  readonly parts: Parts;
+  readonly reads: Reads;
+  readonly commits: Commits;
+  /** A transaction has ended. */
+  ended(transaction: EngineTransaction): void;
+}
+
+const catalogDictionary = 1 as DictionaryId;
+
+/** An environment on files. */
+class FileEnvironment implements Environment {
+  readonly catalogDictionary: DictionaryId = catalogDictionary;
+  readonly fatal: Promise<Error>;
+  readonly #engine: EngineParts;
+  readonly #background: Background;
+  readonly #checkpoints: Checkpoints;
+  readonly #lock: DirectoryLock;
+  readonly #open: Set<EngineTransaction>;
+  #transactions: number = 0;
+
+  constructor(engine: EngineParts, open: Set<EngineTransaction>, work: { background: Background; checkpoints: Checkpoints; lock: DirectoryLock }) {
+    this.#engine = engine;
+    this.#open = open;
+    this.#background = work.background;
+    this.#checkpoints = work.checkpoints;
+    this.#lock = work.lock;
+    this.fatal = engine.state.fatal;
+  }
+
+  get visible(): Seq {
+    return this.#engine.state.visible;
+  }
+
+  begin(mode: TransactionMode, from?: Transaction): Transaction {
+    const { state } = this.#engine;
+    state.checkUsable();
+    if (from !== undefined && mode !== 'read') throw new EngineError('closed', 'only a read transaction shares a snapshot');
+    const transaction = new EngineTransaction(this.#engine, ++this.#transactions, mode, from?.snapshot ?? state.visible);
+    this.#open.add(transaction);
+    return transaction;
+  }
+
+  async checkpoint(): Promise<void> {
+    await this.#checkpoints.run();
+  }
+
+  async verify(): Promise<VerifyReport> {
+    return await verifyEnvironment(this.#engine);
+  }
+
+  statistics(): EngineStatistics {
+    return statisticsOf(this.#engine.state);
+  }
+
+  dictionaryStatistics(id: DictionaryId): DictionaryStatistics {
+    const { state } = this.#engine;
+    const tree = state.treeAt(id, state.visible);
+    return { ...tree.totalsAt(state.visible), diskBytes: tree.storedBytes, rawBytes: tree.rawBytes, height: tree.height, leaves: tree.leaves };
+  }
+
+  async close(): Promise<void> {
+    const { state } = this.#engine;
+    if (state.closed) return;
+    for (const transaction of this.#open) transaction.abort();
+    await this.#background.stop();
+    try {
+      if (state.failure === undefined) await this.#checkpoints.run();
+    } catch (error) {
+      if (!(error instanceof EngineError && error.code === 'no-space')) throw error;
+    } finally {
+      state.closed = true;
+      state.budget.wake();
+      await closeFiles(state, this.#lock);
+    }
+  }
+}
+
+async function closeFiles(state: EngineState, lock: DirectoryLock): Promise<void> {
+  try {
+    await state.log.close();
+    await state.store.close();
+  } finally {
+    await lock.release();
+  }
+}
+
+/**
+ * Opens the environment in a directory, which is made when it is not there; recovers what a crash left. `locked` when another process (its
+ * pid is in `place`) or this one has it open, `format` for files of a later version, `corruption` when what names other things is damaged.
+ */
+export async function openEnvironment(env: Env, path: string, options: Partial<EngineOptions> = {}): Promise<Environment> {
+  const complete = engineOptions(options);
+  await env.files.makeDirectory(path);
+  const lock = await env.files.lockDirectory(path);
+  try {
+    return await openLocked(env, path, complete, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openLocked(env: Env, path: string, options: EngineOptions, lock: DirectoryLock): Promise<Environment> {
+  const { store, root } = await openStore(env, path);
+  const state = new EngineState(env, path, options, store);
+  const open = new Set<EngineTransaction>();
+  const parts = new Parts(state);
+  const engine: EngineParts = { state, parts, reads: new Reads(state, parts), commits: new Commits(state), ended: (transaction) => open.delete(transaction) };
+  const checkpoints = new Checkpoints(state, root?.dictionaryTable);
+  const background = new Background(engine, new JobRunner(state, parts), checkpoints);
+  try {
+    await recover(engine, root, () => background.step());
+    if (root === undefined) {
+      state.createTree(catalogDictionary, options.dictionary, 0);
+      await checkpoints.run();
+      await env.files.syncDirectory(path);
+    }
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  background.start();
+  background.wake();
+  return new FileEnvironment(engine, open, { background, checkpoints, lock });
+}
+
+async function openStore(env: Env, path: string): Promise<{ store: BlockStore; root: CheckpointRoot | undefined }> {
+  const file = `${path}/data.frond`;
+  if (await env.files.exists(file)) return await BlockStore.open(env, file);
+  return { store: await BlockStore.create(env, file), root: undefined };
+}

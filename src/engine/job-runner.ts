@@ -1,0 +1,122 @@
+// Runs one job at a time: answers what it asks for, applies its edit in one step, and gives old blocks back. A job that finds no space is
+// undone whole and made again later; any other failed write poisons (law 25).
+
+import { EngineError } from '../base/errors.ts';
+import type { BlockNumber } from './block/block-store.ts';
+import { basementKey, nodeKey } from './cache/part-cache.ts';
+import type { Parts } from './parts.ts';
+import type { EngineState } from './state.ts';
+import type { Edit } from './tree/edit.ts';
+import { applyEdit } from './tree/edit.ts';
+import type { JobContext } from './tree/job/merge-job.ts';
+import type { JobAnswer, JobRequest, JobStep } from './tree/job/request.ts';
+import type { Extent } from './tree/node.ts';
+import { nodeBytes } from './tree/node.ts';
+import type { Tree } from './tree/tree.ts';
+
+const sliceMs = 3;
+
+/** Runs jobs of trees. */
+export class JobRunner {
+  readonly #state: EngineState;
+  readonly #parts: Parts;
+
+  constructor(state: EngineState, parts: Parts) {
+    this.#state = state;
+    this.#parts = parts;
+  }
+
+  /** What a job is given: the open snapshots as they are now (law 3). */
+  context(tree: Tree): JobContext {
+    const state = this.#state;
+    return {
+      options: tree.options,
+      limits: state.limits,
+      leafCodec: state.env.codecs.byName(tree.options.compression),
+      bufferCodec: state.env.codecs.byName('lz4'),
+      snapshots: state.snapshots.list(state.visible),
+      newNumber: () => state.store.reserveNumber(),
+    };
+  }
+
+  /** Runs a job to its end and applies its edit; false when it was undone for want of space. */
+  async run(tree: Tree, make: (context: JobContext) => JobStep<Edit>): Promise<boolean> {
+    const written: BlockNumber[] = [];
+    const jobBytes = Math.min(tree.options.pageBytes * 2, this.#state.options.cacheBytes / 8);
+    this.#state.budget.change('jobs', jobBytes);
+    try {
+      const edit = await this.#drive(tree, make(this.context(tree)), written);
+      this.apply(tree, edit);
+      this.#state.counters.jobs += 1;
+      return true;
+    } catch (error) {
+      for (const number of written) this.#state.store.abandon(number);
+      if (error instanceof EngineError && error.code === 'no-space') return false;
+      throw error;
+    } finally {
+      this.#state.budget.change('jobs', -jobBytes);
+    }
+  }
+
+  async #drive(tree: Tree, job: JobStep<Edit>, written: BlockNumber[]): Promise<Edit> {
+    const { clock, tasks } = this.#state.env;
+    let since = clock.monotonicMs();
+    let answer: JobAnswer;
+    for (;;) {
+      const step = job.next(answer);
+      if (step.done === true) return step.value;
+      if (step.value.kind !== 'pause') answer = await this.#answer(tree, step.value, written);
+      else if (clock.monotonicMs() - since > sliceMs) {
+        await tasks.pause();
+        this.#state.checkUsable();
+        since = clock.monotonicMs();
+      }
+    }
+  }
+
+  async #answer(tree: Tree, request: Exclude<JobRequest, { kind: 'pause' }>, written: BlockNumber[]): Promise<JobAnswer> {
+    switch (request.kind) {
+      case 'node':
+        return await this.#parts.node(tree, request.number);
+      case 'run':
+        return await this.#parts.run(tree, request.extent, request.index);
+      case 'write': {
+        const number = await this.#state.store.writeData(request.image);
+        written.push(number);
+        return number;
+      }
+    }
+  }
+
+  /** Applies an edit: the tree changes, and what it no longer names is given back, in one synchronous step (law 14). */
+  apply(tree: Tree, edit: Edit): void {
+    const state = this.#state;
+    let change = 0;
+    for (const node of edit.nodes) change += nodeBytes(node) - sizeOf(tree.dirty.get(node.number));
+    for (const number of edit.removed) change -= sizeOf(tree.dirty.get(number));
+    applyEdit(tree, edit, state.limits);
+    state.budget.change('nodes', change);
+    for (const node of edit.nodes) state.cache.forget(nodeKey(node.number));
+    for (const extent of edit.added) state.store.adopt(extent.block);
+    for (const extent of edit.dropped) this.dropExtent(extent);
+    for (const number of edit.removed) this.dropNode(number);
+    if (edit.flushed !== undefined) {
+      if (tree.frozen.length === 0) state.frozen.delete(tree);
+      state.chargeFronts(tree);
+    }
+  }
+
+  dropExtent(extent: Extent): void {
+    for (let i = 0; i < extent.fences.length; i++) this.#state.cache.forget(basementKey(extent.block, i));
+    this.#state.store.drop(extent.block);
+  }
+
+  dropNode(number: BlockNumber): void {
+    this.#state.cache.forget(nodeKey(number));
+    this.#state.store.drop(number);
+  }
+}
+
+function sizeOf(node: Parameters<typeof nodeBytes>[0] | undefined): number {
+  return node === undefined ? 0 : nodeBytes(node);
+}

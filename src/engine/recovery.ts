@@ -1,0 +1,37 @@
+// Recovery: the trees of the last checkpoint, then every log record above what each of them has below its fronts, exactly once (law 14).
+// Replay flushes as it goes, so it needs no more memory than the environment itself.
+
+import type { CheckpointRoot } from './block/block-number.ts';
+import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
+import type { EngineParts } from './environment.ts';
+import { Tree } from './tree/tree.ts';
+import type { Seq } from './types.ts';
+import type { LogPosition } from './wal/redo-log.ts';
+import { RedoLog } from './wal/redo-log.ts';
+
+const beginning: LogPosition = { segment: 1, seq: 1 };
+
+/** Loads the checkpoint's trees and replays the log. `step` does one piece of background work. */
+export async function recover(engine: EngineParts, root: CheckpointRoot | undefined, step: () => Promise<unknown>): Promise<void> {
+  const { state, commits } = engine;
+  if (root !== undefined) {
+    for (const record of decodeDictionaryTable(await state.store.readMeta(root.dictionaryTable))) {
+      const tree = new Tree(record, state.cache);
+      state.trees.set(record.id, tree);
+      if (record.droppedSeq !== Infinity) state.dropped.add(tree);
+    }
+    state.nextDictionary = root.nextDictionary;
+    state.visible = (root.nextSeq - 1) as Seq;
+  }
+  const sink = async (seq: number, body: Uint8Array): Promise<void> => {
+    const before = state.visible;
+    await commits.apply(seq as Seq, body);
+    // Records that the checkpoint has below some fronts come again for the others; what was visible stays so.
+    if (before > state.visible) state.visible = before;
+    while (state.frozen.size > 0) if ((await step()) !== 'done') break;
+  };
+  const { logSegmentBytes, durability } = state.options;
+  const log = await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability }, { from: root?.logFrom ?? beginning, sink });
+  state.setLog(log);
+  state.visible = Math.max(state.visible, log.lastSeq) as Seq;
+}

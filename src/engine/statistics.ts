@@ -1,0 +1,32 @@
+// The counters of an environment, put together from those who count.
+
+import type { EngineState } from './state.ts';
+import type { EngineStatistics } from './types.ts';
+
+export function statisticsOf(state: EngineState): EngineStatistics {
+  const { counters, log, store, budget, cache, snapshots, trees } = state;
+  const blocks = store.statistics;
+  return {
+    commits: counters.commits,
+    aborts: counters.aborts,
+    conflicts: counters.conflicts,
+    logBytesWritten: log.counters.bytes,
+    logSyncs: log.counters.syncs,
+    logGroups: log.counters.groups,
+    dataBytesWritten: blocks.written,
+    dataBytesRead: blocks.read,
+    checkpoints: counters.checkpoints,
+    lastCheckpointMs: counters.lastCheckpointMs,
+    jobs: counters.jobs,
+    cacheBytesMax: budget.bytesMax,
+    cacheBytesUsed: cache.bytes + budget.heldTotal,
+    frontBytes: budget.held('fronts'),
+    writeSetBytes: budget.held('writeSets'),
+    openTransactions: counters.openTransactions,
+    openSnapshots: snapshots.count,
+    dataFileBytes: blocks.fileBytes,
+    freeableBytes: blocks.freeableBytes,
+    logBytesOnDisk: log.bytesOnDisk,
+    dictionaries: trees.size,
+  };
+}

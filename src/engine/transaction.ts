@@ -1,0 +1,302 @@
+// One transaction over the state of an environment; the contract is in types.ts. Its changes stay in its own write set until commit, so
+// abort forgets, and there is nothing to undo in the trees.
+
+import { EngineError } from '../base/errors.ts';
+import { hash52 } from '../base/hash.ts';
+import { checkRecordSize } from './commits.ts';
+import { EngineCursor } from './cursor.ts';
+import { dictionaryOptions, messageBytesMax } from './options.ts';
+import type { EngineParts } from './environment.ts';
+import { messageKinds } from './run/message.ts';
+import { emptyRecord } from './state.ts';
+import { throttle } from './throttle.ts';
+import type { Found } from './tree/search.ts';
+import { isMiss, search } from './tree/search.ts';
+import { Tree } from './tree/tree.ts';
+import { lockBytes } from './txn/lock-table.ts';
+import type { LockOwner } from './txn/lock-table.ts';
+import { WriteSet } from './txn/write-set.ts';
+import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from './types.ts';
+import { RecordWriter } from './wal/record.ts';
+
+const nothing = new Uint8Array(0);
+const noBlock = 0 as Tree['root'];
+
+/** A transaction of an open environment. */
+export class EngineTransaction implements Transaction, LockOwner {
+  readonly id: number;
+  readonly mode: TransactionMode;
+  readonly snapshot: Seq;
+  readonly #parts: EngineParts;
+  readonly #writes: WriteSet = new WriteSet();
+  readonly #held: Set<number> = new Set();
+  /** Dictionaries made here, for reading one's own writes before the commit. */
+  readonly #created: Map<DictionaryId, Tree> = new Map();
+  #writeSetBytes: number = 0;
+  #open: boolean = true;
+
+  constructor(parts: EngineParts, id: number, mode: TransactionMode, snapshot: Seq) {
+    this.#parts = parts;
+    this.id = id;
+    this.mode = mode;
+    this.snapshot = snapshot;
+    const { state } = parts;
+    state.snapshots.open(snapshot);
+    if (mode === 'snapshot') state.recent.open(snapshot);
+    state.counters.openTransactions += 1;
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  #checkOpen(): void {
+    if (!this.#open) throw new EngineError('closed', 'the transaction has ended');
+    this.#parts.state.checkUsable();
+  }
+
+  #checkWritable(): void {
+    this.#checkOpen();
+    if (this.mode === 'read') throw new EngineError('closed', 'a read transaction writes nothing');
+  }
+
+  #tree(id: DictionaryId): Tree {
+    return this.#created.get(id) ?? this.#parts.state.treeAt(id, this.snapshot);
+  }
+
+  /** The tree for writing: one that somebody dropped since the snapshot is a conflict. A statement writes what is newest. */
+  #treeToWrite(id: DictionaryId): Tree {
+    const tree = this.#created.get(id) ?? this.#parts.state.trees.get(id);
+    if (tree === undefined) throw new EngineError('unknown-dictionary', `there is no dictionary ${id}`, { place: { dictionary: id } });
+    if (tree.droppedSeq !== Infinity) {
+      if (tree.droppedSeq <= this.snapshot) return this.#tree(id);
+      throw new EngineError('write-conflict', `dictionary ${id} was dropped`, { place: { dictionary: id } });
+    }
+    return tree;
+  }
+
+  createDictionary(options?: Partial<DictionaryOptions>): DictionaryId {
+    this.#checkWritable();
+    const { state } = this.#parts;
+    const complete = dictionaryOptions(state.options.dictionary, options);
+    const id = state.nextDictionary++ as DictionaryId;
+    const tree = new Tree(emptyRecord({ id, options: complete, createdSeq: 0, root: noBlock }), state.cache);
+    tree.dirty.set(noBlock, { kind: 'leaf', number: noBlock, extent: undefined });
+    this.#created.set(id, tree);
+    this.#writes.change(id, 'create', complete);
+    return id;
+  }
+
+  dropDictionary(id: DictionaryId): void {
+    this.#checkWritable();
+    this.#treeToWrite(id);
+    this.#writes.change(id, 'drop', undefined);
+  }
+
+  get(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {
+    return this.#get(id, key, this.snapshot);
+  }
+
+  getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {
+    return this.#get(id, key, this.#parts.state.visible);
+  }
+
+  #get(id: DictionaryId, key: Uint8Array, seq: Seq): Soon<Uint8Array | undefined> {
+    this.#checkOpen();
+    const own = this.#writes.fronts.get(id);
+    const entry = own === undefined ? -1 : own.find(key, Infinity);
+    if (own !== undefined && entry >= 0) return own.kind(entry) === messageKinds.put ? own.value(entry) : undefined;
+    const tree = seq === this.snapshot ? this.#tree(id) : (this.#created.get(id) ?? this.#parts.state.treeAt(id, seq));
+    const found = search(tree, this.#parts.state.cache, key, seq);
+    return isMiss(found) ? this.#parts.reads.search(tree, key, seq).then(valueOf) : valueOf(found);
+  }
+
+  lock(id: DictionaryId, key: Uint8Array): Soon<void> {
+    this.#checkWritable();
+    this.#treeToWrite(id);
+    const hash = hash52(id, key);
+    if (this.#held.has(hash)) return undefined;
+    const { state } = this.#parts;
+    if (!state.locks.tryLock(hash, this)) {
+      if (this.mode === 'statement') return this.#waitForLock(hash, id);
+      state.counters.conflicts += 1;
+      throw new EngineError('write-conflict', 'another transaction holds the key');
+    }
+    this.#hold(hash);
+    if (this.mode === 'snapshot' && state.recent.conflicts(hash, this.snapshot)) {
+      state.counters.conflicts += 1;
+      throw new EngineError('write-conflict', 'the key was changed after the snapshot');
+    }
+    return undefined;
+  }
+
+  #hold(hash: number): void {
+    this.#held.add(hash);
+    this.#parts.state.budget.change('locks', lockBytes);
+  }
+
+  async #waitForLock(hash: number, id: DictionaryId): Promise<void> {
+    const { state } = this.#parts;
+    const pending = state.locks.wait(hash, this);
+    const timer = new AbortController();
+    const limit = state.env.clock.sleep(state.options.lockWaitMs, timer.signal).then(() => {
+      if (!timer.signal.aborted) pending.cancel(new EngineError('locked', `a lock was not granted in ${state.options.lockWaitMs} ms`));
+    });
+    try {
+      await pending.granted;
+      this.#hold(hash);
+    } finally {
+      timer.abort();
+      await limit;
+    }
+    this.#checkWritable();
+    this.#treeToWrite(id);
+  }
+
+  put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
+    const locked = this.lock(id, key);
+    if (locked !== undefined) return this.#writeAfter(locked, id, { key, kind: messageKinds.put, value });
+    return this.#write(id, key, messageKinds.put, value);
+  }
+
+  remove(id: DictionaryId, key: Uint8Array): Soon<void> {
+    const locked = this.lock(id, key);
+    if (locked !== undefined) return this.#writeAfter(locked, id, { key, kind: messageKinds.remove, value: nothing });
+    return this.#write(id, key, messageKinds.remove, nothing);
+  }
+
+  async #writeAfter(locked: Promise<void>, id: DictionaryId, message: { key: Uint8Array; kind: number; value: Uint8Array }): Promise<void> {
+    await locked;
+    await this.#write(id, message.key, message.kind, message.value);
+  }
+
+  putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
+    this.#checkWritable();
+    this.#treeToWrite(id);
+    return this.#write(id, key, messageKinds.put, value);
+  }
+
+  removeCovered(id: DictionaryId, key: Uint8Array): Soon<void> {
+    this.#checkWritable();
+    this.#treeToWrite(id);
+    return this.#write(id, key, messageKinds.remove, nothing);
+  }
+
+  #write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): Soon<void> {
+    if (key.length + value.length > messageBytesMax) {
+      throw new EngineError('too-large', `a key and value of ${key.length + value.length} bytes is beyond the limit of ${messageBytesMax}`);
+    }
+    this.#charge(this.#writes.write(id, key, kind, value));
+    const { budget, options } = this.#parts.state;
+    const mine = Math.floor(options.cacheBytes / 8);
+    if (this.#writeSetBytes > mine + 4096) throw new EngineError('too-large', `a transaction beyond ${mine} bytes (an eighth of the cache)`);
+    return budget.held('writeSets') > options.cacheBytes / 4 ? this.#waitForRoom() : undefined;
+  }
+
+  #charge(bytes: number): void {
+    this.#writeSetBytes += bytes;
+    this.#parts.state.budget.change('writeSets', bytes);
+  }
+
+  /** Others hold much too: waits for them a little, so that a burst passes, but never for good: they may wait for this one. */
+  async #waitForRoom(): Promise<void> {
+    const { state } = this.#parts;
+    const timer = new AbortController();
+    const room = state.budget.wait(() => state.budget.held('writeSets') <= state.options.cacheBytes / 4 || timer.signal.aborted);
+    const limit = state.env.clock.sleep(20, timer.signal);
+    await Promise.race([room, limit]);
+    timer.abort();
+    state.budget.wake();
+    if (state.budget.held('writeSets') > state.options.cacheBytes / 2) throw new EngineError('too-large', 'open transactions together are beyond half of the cache');
+  }
+
+  count(id: DictionaryId, rows: number, bytes: number): void {
+    this.#checkWritable();
+    this.#writes.count(id, rows, bytes);
+  }
+
+  totals(id: DictionaryId): Totals {
+    this.#checkOpen();
+    const { rows, bytes } = this.#tree(id).totalsAt(this.snapshot);
+    const own = this.#writes.totals().get(id);
+    return own === undefined ? { rows, bytes } : { rows: rows + own.rows, bytes: bytes + own.bytes };
+  }
+
+  cursor(id: DictionaryId, range: KeyRange, direction: Direction): Cursor {
+    this.#checkOpen();
+    const front = this.#writes.fronts.get(id);
+    return new EngineCursor(this.#parts, {
+      transaction: this, tree: this.#tree(id), seq: this.snapshot, range, forward: direction === 1,
+      own: front === undefined ? undefined : { front, seqMax: this.#writes.operation },
+    });
+  }
+
+  mark(): number {
+    return this.#writes.operation;
+  }
+
+  rollbackTo(mark: number): void {
+    this.#checkOpen();
+    this.#writes.rollbackTo(mark);
+    for (const id of this.#created.keys()) if (!this.#writes.changes.some((change) => change.kind === 'create' && change.id === id)) this.#created.delete(id);
+  }
+
+  async commit(): Promise<Seq> {
+    this.#checkOpen();
+    try {
+      return this.#writes.isEmpty ? this.snapshot : await this.#commit();
+    } finally {
+      this.#end();
+    }
+  }
+
+  async #commit(): Promise<Seq> {
+    const { state, commits } = this.#parts;
+    const body = this.#record();
+    checkRecordSize(state, body.length);
+    await throttle(state);
+    await state.log.room(body.length);
+    // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
+    for (const id of this.#writes.fronts.keys()) this.#treeToWrite(id);
+    return await commits.commit(body);
+  }
+
+  #record(): Uint8Array {
+    const writer = new RecordWriter();
+    for (const { id, kind, options } of this.#writes.changes) {
+      if (kind === 'create' && options !== undefined) writer.create(id, options);
+    }
+    for (const [id, front] of this.#writes.fronts) {
+      for (let entry = 0; entry < front.count; entry++) {
+        if (front.isNewest(entry)) writer.message(id, front.kind(entry), front.key(entry), front.value(entry));
+      }
+    }
+    for (const [id, { rows, bytes }] of this.#writes.totals()) if (rows !== 0 || bytes !== 0) writer.count(id, rows, bytes);
+    for (const { id, kind } of this.#writes.changes) if (kind === 'drop') writer.drop(id);
+    return writer.body();
+  }
+
+  abort(): void {
+    if (!this.#open) return;
+    this.#parts.state.counters.aborts += 1;
+    this.#end();
+  }
+
+  #end(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    const { state } = this.#parts;
+    state.snapshots.close(this.snapshot);
+    if (this.mode === 'snapshot') state.recent.close(this.snapshot);
+    for (const hash of this.#held) state.locks.unlock(hash, this);
+    state.budget.change('locks', -this.#held.size * lockBytes);
+    this.#held.clear();
+    this.#charge(-this.#writeSetBytes);
+    state.counters.openTransactions -= 1;
+    this.#parts.ended(this);
+  }
+}
+
+function valueOf(found: Found): Uint8Array | undefined {
+  return found === undefined || found === 'removed' ? undefined : found;
+}

@@ -1,0 +1,130 @@
+// Checking everything that is on disk: superblocks, block table and meta blocks (the store), then every tree from its root: bounds and order
+// of keys, checksums of all basements, counters, and that the blocks named are exactly the blocks there are.
+
+import { compareBytes } from '../base/bytes.ts';
+import { AssertionError, EngineError } from '../base/errors.ts';
+import type { BlockNumber } from './block/block-number.ts';
+import type { EngineParts } from './environment.ts';
+import type { Extent, TreeNode } from './tree/node.ts';
+import type { Tree } from './tree/tree.ts';
+import type { VerifyProblem, VerifyReport } from './types.ts';
+
+interface Bounds {
+  readonly from: Uint8Array | undefined;
+  readonly to: Uint8Array | undefined;
+}
+
+/** A walk over one tree. */
+class TreeCheck {
+  readonly problems: VerifyProblem[] = [];
+  readonly blocks: Set<BlockNumber> = new Set();
+  rows: number = 0;
+  leaves: number = 0;
+  storedBytes: number = 0;
+  readonly #engine: EngineParts;
+  readonly #tree: Tree;
+
+  constructor(engine: EngineParts, tree: Tree) {
+    this.#engine = engine;
+    this.#tree = tree;
+  }
+
+  #problem(message: string): void {
+    this.problems.push({ message: `dictionary ${this.#tree.id}: ${message}`, dictionary: this.#tree.id });
+  }
+
+  #caught(error: unknown): void {
+    if (error instanceof EngineError && (error.code === 'corruption' || error.code === 'format' || error.code === 'io')) {
+      const { file, offset } = error.place;
+      this.problems.push({ message: error.message, dictionary: this.#tree.id, ...(file === undefined ? {} : { file }), ...(offset === undefined ? {} : { offset }) });
+    } else throw error;
+  }
+
+  async node(number: BlockNumber, height: number | undefined, bounds: Bounds): Promise<void> {
+    if (this.blocks.has(number)) return this.#problem(`node ${number} is named twice`);
+    this.blocks.add(number);
+    let node: TreeNode;
+    try {
+      node = await this.#engine.parts.node(this.#tree, number);
+    } catch (error) {
+      return this.#caught(error);
+    }
+    if (node.kind === 'leaf') {
+      this.leaves += 1;
+      if (height !== undefined && height !== 0) this.#problem(`leaf ${number} at height ${height}`);
+      if (node.extent !== undefined) await this.#extent(node.extent, bounds);
+      return;
+    }
+    if (height !== undefined && node.height !== height) this.#problem(`node ${number} says height ${node.height} at height ${height}`);
+    for (let child = 0; child < node.children.length; child++) {
+      const inside = { from: node.pivots[child - 1] ?? bounds.from, to: node.pivots[child] ?? bounds.to };
+      if (inside.from !== undefined && inside.to !== undefined && compareBytes(inside.from, inside.to) >= 0) this.#problem(`pivots of node ${number} are out of order`);
+      for (const extent of node.buffers[child] ?? []) await this.#extent(extent, inside);
+      await this.node(node.children[child] as BlockNumber, node.height - 1, inside);
+    }
+  }
+
+  async #extent(extent: Extent, bounds: Bounds): Promise<void> {
+    const { fences } = extent;
+    if (this.blocks.has(extent.block)) this.#problem(`block ${extent.block} is named twice`);
+    this.blocks.add(extent.block);
+    this.storedBytes += fences.storedBytes;
+    let last: Uint8Array | undefined;
+    for (let i = 0; i < fences.length; i++) {
+      try {
+        const run = await this.#engine.parts.run(this.#tree, extent, i);
+        this.rows += run.count;
+        if (run.firstUnsorted() >= 0) this.#problem(`block ${extent.block}, basement ${i}: keys are out of order`);
+        const first = run.key(0);
+        if (compareBytes(first, fences.firstKey(i)) !== 0) this.#problem(`block ${extent.block}, basement ${i}: its first key is not that of its fence`);
+        if (last !== undefined && compareBytes(last, first) > 0) this.#problem(`block ${extent.block}, basement ${i}: begins before the one before it ends`);
+        last = run.key(run.count - 1).slice();
+        if (outside(first, bounds) || outside(last, bounds)) this.#problem(`block ${extent.block}, basement ${i}: keys beyond its node's bounds`);
+      } catch (error) {
+        this.#caught(error);
+      }
+      await this.#engine.state.env.tasks.pause();
+    }
+  }
+}
+
+function outside(key: Uint8Array, { from, to }: Bounds): boolean {
+  return (from !== undefined && compareBytes(key, from) < 0) || (to !== undefined && compareBytes(key, to) >= 0);
+}
+
+/** Reads everything once. Clients go on; a tree that changes while it is walked is walked again. */
+export async function verifyEnvironment(engine: EngineParts): Promise<VerifyReport> {
+  const problems: VerifyProblem[] = [];
+  let rows = 0;
+  let blocks = 0;
+  for await (const problem of engine.state.store.verify()) problems.push({ ...problem });
+  for (const tree of [...engine.state.trees.values()]) {
+    const check = await checkTree(engine, tree);
+    if (check === undefined) continue;
+    problems.push(...check.problems);
+    rows += check.rows;
+    blocks += check.blocks.size;
+  }
+  return { problems, dictionaries: engine.state.trees.size, blocks, rows };
+}
+
+const triesMax = 20;
+
+async function checkTree(engine: EngineParts, tree: Tree): Promise<TreeCheck | undefined> {
+  for (let left = triesMax; left > 0; left--) {
+    const { version } = tree;
+    const check = new TreeCheck(engine, tree);
+    let failure: unknown;
+    try {
+      await check.node(tree.root, undefined, { from: undefined, to: undefined });
+    } catch (error) {
+      failure = error;
+    }
+    if (!engine.state.trees.has(tree.id)) return undefined;
+    if (tree.version !== version) continue;
+    if (failure !== undefined) throw failure as Error;
+    if (check.problems.length === 0 && check.leaves !== tree.leaves) throw new AssertionError('a tree counts its leaves');
+    return check;
+  }
+  return undefined;
+}
