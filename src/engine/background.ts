@@ -10,7 +10,7 @@ import type { EngineState } from './state.ts';
 import { flushJob } from './tree/job/flush-job.ts';
 import { pushJob } from './tree/job/push-job.ts';
 import type { Tree } from './tree/tree.ts';
-import type { BlockNumber } from './block/block-store.ts';
+import type { BlockNumber } from './block/block-number.ts';
 
 /** A buffer this many times too heavy goes down before more is put on top. */
 const debtFactor = 4;

@@ -75,7 +75,7 @@ export class Commits {
   readonly #state: EngineState;
   readonly #queue: Logged[] = [];
   #safeSeq: number = 0;
-  #draining: Promise<void> | undefined;
+  #draining: boolean = false;
 
   constructor(state: EngineState) {
     this.#state = state;
@@ -95,20 +95,21 @@ export class Commits {
       throw state.poison(cause);
     }
     this.#safeSeq = Math.max(this.#safeSeq, seq);
-    this.#draining ??= this.#drain();
+    if (!this.#draining) await this.#drain();
     await applied;
     return seq;
   }
 
   /** Applies what is safe, in order. */
   async #drain(): Promise<void> {
+    this.#draining = true;
     while ((this.#queue[0]?.seq ?? Infinity) <= this.#safeSeq) {
       const logged = must(this.#queue.shift(), 'a logged commit');
       const slices = this.apply(logged.seq, logged.body);
       if (slices !== undefined) await slices;
       logged.applied();
     }
-    this.#draining = undefined;
+    this.#draining = false;
   }
 
   /** Applies one record and makes it visible. */

@@ -3,7 +3,7 @@
 
 import type { EngineParts } from './environment.ts';
 import type { JobRunner } from './job-runner.ts';
-import type { BlockNumber } from './block/block-store.ts';
+import type { BlockNumber } from './block/block-number.ts';
 import type { Extent } from './tree/node.ts';
 import { extentsOf } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';

@@ -2,7 +2,7 @@
 // undone whole and made again later; any other failed write poisons (law 25).
 
 import { EngineError } from '../base/errors.ts';
-import type { BlockNumber } from './block/block-store.ts';
+import type { BlockNumber } from './block/block-number.ts';
 import { basementKey, nodeKey } from './cache/part-cache.ts';
 import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';

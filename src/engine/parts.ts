@@ -5,12 +5,12 @@ import { EngineError } from '../base/errors.ts';
 import { basementKey, nodeKey } from './cache/part-cache.ts';
 import type { PartKey } from './cache/part-cache.ts';
 import { decodeBasement } from './run/extent.ts';
-import type { Run } from './run/run.ts';
+import { Run } from './run/run.ts';
 import type { EngineState } from './state.ts';
 import type { Extent, TreeNode } from './tree/node.ts';
 import { decodeNode, nodeBytes } from './tree/node.ts';
 import type { Miss, Part, Tree } from './tree/tree.ts';
-import type { BlockNumber } from './block/block-store.ts';
+import type { BlockNumber } from './block/block-number.ts';
 
 /** Reads parts of blocks. */
 export class Parts {
@@ -34,7 +34,7 @@ export class Parts {
     const part = await reading.catch((error: unknown) => {
       throw this.#placed(error, tree, miss);
     });
-    this.#state.cache.put(key, part, 'kind' in part ? nodeBytes(part) : part.byteSize, true);
+    this.#state.cache.put(key, part, part instanceof Run ? part.byteSize : nodeBytes(part), true);
     return key;
   }
 
@@ -48,7 +48,7 @@ export class Parts {
   /** A basement for a job; it does not displace what readers use. */
   async run(tree: Tree, extent: Extent, index: number): Promise<Run> {
     const part = this.#state.cache.get(basementKey(extent.block, index));
-    if (part !== undefined && !('kind' in part)) return part;
+    if (part instanceof Run) return part;
     return await this.#readRun(extent, index).catch((error: unknown) => {
       throw this.#placed(error, tree, { kind: 'miss', block: extent.block, basement: { index, extent } });
     });
@@ -71,14 +71,15 @@ export class Parts {
     const index = miss.basement?.index ?? 0;
     const from = fences?.firstKey(index);
     const to = fences === undefined ? undefined : index + 1 < fences.length ? fences.firstKey(index + 1) : fences.lastKey;
+    const { file, offset } = this.#state.store.placeOf(miss.block) ?? { file: 'data.frond', offset: 0 };
     const place = {
-      file: this.#state.store.path,
-      ...this.#state.store.placeOf(miss.block, fences === undefined ? 0 : fences.storedOffset(index)),
+      file,
+      offset: offset + (fences === undefined ? 0 : fences.storedOffset(index)),
       ...error.place,
       dictionary: tree.id,
       ...(from === undefined ? {} : { fromKey: from.slice() }),
       ...(to === undefined ? {} : { toKey: to.slice() }),
     };
-    return new EngineError(error.code, `${place.file}: dictionary ${tree.id}, block ${miss.block}: ${error.message}`, { cause: error, place });
+    return new EngineError(error.code, `${file}: dictionary ${tree.id}, block ${miss.block}: ${error.message}`, { cause: error, place });
   }
 }

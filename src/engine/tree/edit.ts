@@ -1,6 +1,6 @@
 // The one change of the tree that a job yields, applied whole in one synchronous step (law 14): nobody sees half of it.
 
-import type { BlockNumber } from '../block/block-store.ts';
+import type { BlockNumber } from '../block/block-number.ts';
 import type { Front } from './front.ts';
 import type { Extent, InternalNode, TreeNode } from './node.ts';
 import { extentsOf } from './node.ts';

@@ -6,7 +6,7 @@ import { ByteReader } from '../../base/byte-reader.ts';
 import { ByteWriter } from '../../base/byte-writer.ts';
 import { compareBytes } from '../../base/bytes.ts';
 import { EngineError } from '../../base/errors.ts';
-import type { BlockNumber } from '../block/block-store.ts';
+import type { BlockNumber } from '../block/block-number.ts';
 import { Fences } from '../run/fences.ts';
 
 /** A block of sorted messages and the table of its basements. */

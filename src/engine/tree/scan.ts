@@ -4,7 +4,7 @@
 
 import { assert } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
-import type { BlockNumber } from '../block/block-store.ts';
+import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { messageKinds } from '../run/message.ts';
 import { RunBuilder } from '../run/run-builder.ts';

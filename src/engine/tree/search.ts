@@ -5,7 +5,7 @@ import { compareBytes } from '../../base/bytes.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { basementKey } from '../cache/part-cache.ts';
 import { messageKinds } from '../run/message.ts';
-import type { Run } from '../run/run.ts';
+import { Run } from '../run/run.ts';
 import type { Extent, TreeNode } from './node.ts';
 import { childOf } from './node.ts';
 import type { Miss, Part, Tree } from './tree.ts';
@@ -16,7 +16,7 @@ export type Found = Uint8Array | 'removed' | undefined;
 /** A basement, if it is in memory. */
 export function basementRun(cache: PartCache<Part>, extent: Extent, index: number): Run | undefined {
   const part = cache.get(basementKey(extent.block, index));
-  return part !== undefined && !('kind' in part) ? part : undefined;
+  return part instanceof Run ? part : undefined;
 }
 
 export function missOf(extent: Extent, index: number): Miss {
@@ -24,7 +24,7 @@ export function missOf(extent: Extent, index: number): Miss {
 }
 
 export function isMiss(found: Found | TreeNode | Run | Miss): found is Miss {
-  return typeof found === 'object' && 'kind' in found && found.kind === 'miss';
+  return typeof found === 'object' && 'block' in found;
 }
 
 /** The newest message of `key` with a seq of at most `seq` in one extent. */

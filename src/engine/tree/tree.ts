@@ -2,10 +2,10 @@
 // (edit.ts) changes the tree below the fronts, in one synchronous step; `version` tells a reader that came back from a wait whether it did.
 
 import { assert } from '../../base/assert.ts';
-import type { BlockNumber } from '../block/block-store.ts';
+import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { nodeKey } from '../cache/part-cache.ts';
-import type { Run } from '../run/run.ts';
+import { Run } from '../run/run.ts';
 import type { DictionaryId, DictionaryOptions, Seq } from '../types.ts';
 import { Front } from './front.ts';
 import type { Extent, TreeNode } from './node.ts';
@@ -102,7 +102,7 @@ export class Tree {
     const node = this.dirty.get(number) ?? this.writing.get(number);
     if (node !== undefined) return node;
     const part = this.#cache.get(nodeKey(number));
-    return part !== undefined && 'kind' in part ? part : undefined;
+    return part instanceof Run ? undefined : part;
   }
 
   /** Fronts in the order of reading: newest first. */

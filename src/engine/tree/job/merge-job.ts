@@ -3,8 +3,8 @@
 
 import { must } from '../../../base/assert.ts';
 import type { Codec } from '../../../env/index.ts';
-import type { BlockNumber } from '../../block/block-store.ts';
-import { ExtentBuilder } from '../../run/extent-builder.ts';
+import type { BlockNumber } from '../../block/block-number.ts';
+import { ExtentBuilder } from '../../run/extent.ts';
 import { Merge } from '../../run/merge.ts';
 import type { DictionaryOptions } from '../../types.ts';
 import type { Extent, LeafNode } from '../node.ts';

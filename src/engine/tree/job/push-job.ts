@@ -5,7 +5,7 @@ import { must } from '../../../base/assert.ts';
 import type { Edit } from '../edit.ts';
 import { extentsOfAll, heaviestChild } from '../edit.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
-import type { BlockNumber } from '../../block/block-store.ts';
+import type { BlockNumber } from '../../block/block-number.ts';
 import type { Tree } from '../tree.ts';
 import { ExtentInput } from './merge-input.ts';
 import type { JobContext } from './merge-job.ts';

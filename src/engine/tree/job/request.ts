@@ -1,7 +1,7 @@
 // A job is a generator: synchronous code that asks for what it cannot do itself (read a part, write a block, let others go on) and is given
 // the answer. In life a runner on the main thread answers, in tests anything may; the job cannot tell.
 
-import type { BlockNumber } from '../../block/block-store.ts';
+import type { BlockNumber } from '../../block/block-number.ts';
 import type { Run } from '../../run/run.ts';
 import type { Extent, TreeNode } from '../node.ts';
 
