@@ -131,7 +131,7 @@ export class Commits {
 
   #finish(applier: Applier, seq: Seq): void {
     const state = this.#state;
-    state.visible = seq;
+    state.reveal(seq);
     state.counters.commits += 1;
     for (const tree of applier.touched) {
       if (tree.pendingDeltas > 64) tree.foldTotals(state.snapshots.oldest(seq));
@@ -139,6 +139,7 @@ export class Commits {
       if (tree.active.messageBytes >= state.options.frontBytes) state.freeze(tree);
     }
     if (state.frontsFull) state.freezeLargest();
+    if (state.hasLog && state.log.bytesInUse > state.options.logBytes) state.freezePinning(state.log.oldestFullSeq ?? 0);
     if (state.dropped.size > 0) state.onWork();
   }
 }

@@ -4,6 +4,7 @@
 import type { CheckpointRoot } from './block/block-number.ts';
 import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineParts } from './environment.ts';
+import type { EngineState } from './state.ts';
 import { Tree } from './tree/tree.ts';
 import type { Seq } from './types.ts';
 import type { LogPosition } from './wal/redo-log.ts';
@@ -14,24 +15,24 @@ const beginning: LogPosition = { segment: 1, seq: 1 };
 /** Loads the checkpoint's trees and replays the log. `step` does one piece of background work. */
 export async function recover(engine: EngineParts, root: CheckpointRoot | undefined, step: () => Promise<unknown>): Promise<void> {
   const { state, commits } = engine;
-  if (root !== undefined) {
-    for (const record of decodeDictionaryTable(await state.store.readMeta(root.dictionaryTable))) {
-      const tree = new Tree(record, state.cache);
-      state.trees.set(record.id, tree);
-      if (record.droppedSeq !== Infinity) state.dropped.add(tree);
-    }
-    state.nextDictionary = root.nextDictionary;
-    state.visible = (root.nextSeq - 1) as Seq;
-  }
+  if (root !== undefined) loadCheckpoint(state, root, await state.store.readMeta(root.dictionaryTable));
   const sink = async (seq: number, body: Uint8Array): Promise<void> => {
-    const before = state.visible;
     await commits.apply(seq as Seq, body);
-    // Records that the checkpoint has below some fronts come again for the others; what was visible stays so.
-    if (before > state.visible) state.visible = before;
     while (state.frozen.size > 0) if ((await step()) !== 'done') break;
   };
   const { logSegmentBytes, durability } = state.options;
+  // One after the other: nobody else has the state yet.
   const log = await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability }, { from: root?.logFrom ?? beginning, sink });
   state.setLog(log);
-  state.visible = Math.max(state.visible, log.lastSeq) as Seq;
+}
+
+/** Makes the trees as the checkpoint has them. */
+function loadCheckpoint(state: EngineState, root: CheckpointRoot, table: Uint8Array): void {
+  for (const record of decodeDictionaryTable(table)) {
+    const tree = new Tree(record, state.cache);
+    state.trees.set(record.id, tree);
+    if (record.droppedSeq !== Infinity) state.dropped.add(tree);
+  }
+  state.nextDictionary = root.nextDictionary;
+  state.visible = (root.nextSeq - 1) as Seq;
 }

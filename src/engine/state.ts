@@ -76,8 +76,20 @@ export class EngineState {
     return this.#log;
   }
 
+  /** The log is open: every record that it gave is applied. */
   setLog(log: RedoLog): void {
     this.#log = log;
+    this.reveal(log.lastSeq);
+  }
+
+  /** Everything up to `seq` is whole in the fronts. Replay gives records again that a checkpoint had: what was visible stays so. */
+  reveal(seq: number): void {
+    if (seq > this.visible) this.visible = seq as Seq;
+  }
+
+  /** The log is open; it is not while recovery replays. */
+  get hasLog(): boolean {
+    return this.#log !== undefined;
   }
 
   /** Throws when nothing can be promised any more. */
@@ -160,6 +172,11 @@ export class EngineState {
       if (tree.active.count > 0 && tree.active.byteSize > (largest?.active.byteSize ?? 0)) largest = tree;
     }
     if (largest !== undefined) this.freeze(largest);
+  }
+
+  /** Freezes the fronts that hold messages up to `seq`: they keep the log from being made shorter (law 17). */
+  freezePinning(seq: number): void {
+    for (const tree of this.trees.values()) if (tree.frozen.length === 0 && (tree.oldestUnflushed ?? Infinity) <= seq) this.freeze(tree);
   }
 
   /** Sets a tree's active front aside for flushing. */

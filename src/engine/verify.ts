@@ -5,7 +5,7 @@ import { compareBytes } from '../base/bytes.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { EngineParts } from './environment.ts';
-import type { Extent, TreeNode } from './tree/node.ts';
+import type { Extent, InternalNode, TreeNode } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';
 import type { VerifyProblem, VerifyReport } from './types.ts';
 
@@ -41,24 +41,32 @@ class TreeCheck {
   }
 
   async node(number: BlockNumber, height: number | undefined, bounds: Bounds): Promise<void> {
-    if (this.blocks.has(number)) return this.#problem(`node ${number} is named twice`);
+    if (this.blocks.has(number)) this.#problem(`node ${number} is named twice`);
     this.blocks.add(number);
-    let node: TreeNode;
-    try {
-      node = await this.#engine.parts.node(this.#tree, number);
-    } catch (error) {
-      return this.#caught(error);
-    }
-    if (node.kind === 'leaf') {
+    const node = await this.#read(number);
+    if (node === undefined) return;
+    const own = node.kind === 'leaf' ? 0 : node.height;
+    if (height !== undefined && own !== height) this.#problem(`node ${number} says height ${own} at height ${height}`);
+    if (node.kind === 'internal') await this.#children(node, bounds);
+    else {
       this.leaves += 1;
-      if (height !== undefined && height !== 0) this.#problem(`leaf ${number} at height ${height}`);
       if (node.extent !== undefined) await this.#extent(node.extent, bounds);
-      return;
     }
-    if (height !== undefined && node.height !== height) this.#problem(`node ${number} says height ${node.height} at height ${height}`);
+  }
+
+  async #read(number: BlockNumber): Promise<TreeNode | undefined> {
+    try {
+      return await this.#engine.parts.node(this.#tree, number);
+    } catch (error) {
+      this.#caught(error);
+      return undefined;
+    }
+  }
+
+  async #children(node: InternalNode, bounds: Bounds): Promise<void> {
     for (let child = 0; child < node.children.length; child++) {
       const inside = { from: node.pivots[child - 1] ?? bounds.from, to: node.pivots[child] ?? bounds.to };
-      if (inside.from !== undefined && inside.to !== undefined && compareBytes(inside.from, inside.to) >= 0) this.#problem(`pivots of node ${number} are out of order`);
+      if (inside.from !== undefined && inside.to !== undefined && compareBytes(inside.from, inside.to) >= 0) this.#problem(`pivots of node ${node.number} are out of order`);
       for (const extent of node.buffers[child] ?? []) await this.#extent(extent, inside);
       await this.node(node.children[child] as BlockNumber, node.height - 1, inside);
     }
@@ -114,15 +122,10 @@ async function checkTree(engine: EngineParts, tree: Tree): Promise<TreeCheck | u
   for (let left = triesMax; left > 0; left--) {
     const { version } = tree;
     const check = new TreeCheck(engine, tree);
-    let failure: unknown;
-    try {
-      await check.node(tree.root, undefined, { from: undefined, to: undefined });
-    } catch (error) {
-      failure = error;
-    }
+    const failure = await check.node(tree.root, undefined, { from: undefined, to: undefined }).then(() => undefined, (error: unknown) => ({ error }));
     if (!engine.state.trees.has(tree.id)) return undefined;
     if (tree.version !== version) continue;
-    if (failure !== undefined) throw failure as Error;
+    if (failure !== undefined) throw failure.error;
     if (check.problems.length === 0 && check.leaves !== tree.leaves) throw new AssertionError('a tree counts its leaves');
     return check;
   }

@@ -6,7 +6,7 @@ import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { nodeKey } from '../cache/part-cache.ts';
 import { Run } from '../run/run.ts';
-import type { DictionaryId, DictionaryOptions, Seq } from '../types.ts';
+import type { DictionaryId, DictionaryOptions } from '../types.ts';
 import { Front } from './front.ts';
 import type { Extent, TreeNode } from './node.ts';
 
@@ -167,7 +167,7 @@ export class Tree {
   flushed(front: Front): void {
     assert(this.frozen.at(-1) === front, 'fronts are flushed oldest first');
     this.frozen = this.frozen.slice(0, -1);
-    this.flushedSeq = front.seqMax as Seq;
+    this.flushedSeq = front.seqMax;
     this.#flushed = { rows: this.#flushed.rows + front.rows, bytes: this.#flushed.bytes + front.bytes };
   }
 }

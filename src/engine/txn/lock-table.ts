@@ -57,7 +57,7 @@ export class LockTable {
     assert(lock !== undefined, 'only a lock that is held is waited for');
     this.#checkCircle(key, owner);
     this.#waiting.set(owner, key);
-    let cancel = (_error: EngineError): void => undefined;
+    let cancel: (error: EngineError) => void = () => undefined;
     const granted = new Promise<void>((resolve, reject) => {
       const waiter: Waiter = { owner, grant: resolve, refuse: reject };
       lock.waiters.push(waiter);

@@ -298,8 +298,9 @@ export class RedoLog implements CommitLog {
       await this.#segment.file.sync();
       this.counters.syncs += 1;
     } catch (cause) {
-      this.#fail(new EngineError('poisoned', 'syncing the log failed', { cause }), []);
-      throw this.#failure;
+      const failure = new EngineError('poisoned', 'syncing the log failed', { cause });
+      this.#fail(failure, []);
+      throw failure;
     }
   }
 

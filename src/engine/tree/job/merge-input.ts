@@ -34,7 +34,6 @@ export class FrontInput implements MergeInput {
     this.#order = front.sortedWhole();
   }
 
-  // eslint-disable-next-line require-yield -- a front is in memory, other inputs are not
   *next(): JobStep<MergeWindow | undefined> {
     const front = this.#front;
     if (this.#at >= this.#order.length) return undefined;

@@ -1,7 +1,7 @@
 // Pushing one child's whole buffer down: to an internal child as one new run for each grandchild, to a leaf as new leaves. On the way nodes
 // split that have grown too wide, and a leaf with nothing left goes.
 
-import { must } from '../../../base/assert.ts';
+import { assert, must } from '../../../base/assert.ts';
 import type { Edit } from '../edit.ts';
 import { extentsOfAll, heaviestChild } from '../edit.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
@@ -16,7 +16,8 @@ import { splitNode, splitRoot } from './split.ts';
 
 /** Pushes the heaviest buffer of node `number` one level down. */
 export function* pushJob(tree: Tree, context: JobContext, number: BlockNumber): JobStep<Edit> {
-  const node = (yield* readNode(number)) as InternalNode;
+  const node = yield* readNode(number);
+  assert(node.kind === 'internal', 'only internal nodes have buffers');
   const { child: index } = heaviestChild(node, context.limits);
   const child = yield* readNode(must(node.children[index], 'a child'));
   const buffer = must(node.buffers[index], 'a buffer');
