@@ -13,6 +13,44 @@ export { encodeKey, encodeKeyPart, encodeRawKeyPart, encodeStringPrefix, keyAfte
 export type { KeyBracket, KeyDirection } from './key.ts';
 export { KeyBitsWriter, keyTypeBits } from './key-bits.ts';
 export { decodeKey, skipKeyField } from './key-decode.ts';
+export {
+  absNumber,
+  addChecked,
+  addNumbers,
+  divideNumbers,
+  fitsInt32,
+  fitsInt64,
+  isNaNNumber,
+  isZero,
+  modNumbers,
+  multiplyChecked,
+  multiplyNumbers,
+  narrowInteger,
+  negateNumber,
+  numberWidth,
+  subtractNumbers,
+  toDecimal,
+  toDouble,
+  toInt32,
+  toInt64,
+  truncateNumber,
+  wholeNumber,
+  widthOf,
+} from './number.ts';
+export type { NumberWidth } from './number.ts';
+export {
+  ceilNumber,
+  expNumber,
+  floorNumber,
+  lnNumber,
+  log10Number,
+  logNumber,
+  powNumbers,
+  roundNumber,
+  sqrtNumber,
+} from './number-round.ts';
+export { NumberSum } from './number-sum.ts';
+export type { RoundingMode } from './decimal.ts';
 export { compareNumbers } from './number-order.ts';
 export { ObjectId, ObjectIdGenerator } from './object-id.ts';
 export type { ObjectIdSources } from './object-id.ts';

@@ -9,7 +9,7 @@ import type { NumberValue } from './scalar-codec.ts';
 /** Negative, zero or positive as `a` is less than, equal to or greater than `b`. */
 export function compareNumbers(a: NumberValue, b: NumberValue): number {
   if (a instanceof Decimal128) return b instanceof Decimal128 ? compareDecimals(a, b) : compareDecimalTo(a, primitive(b));
-  if (b instanceof Decimal128) return -compareDecimalTo(b, primitive(a));
+  if (b instanceof Decimal128) return 0 - compareDecimalTo(b, primitive(a));
   return comparePrimitives(primitive(a), primitive(b));
 }
 
@@ -31,7 +31,7 @@ export function compareDecimals(a: Decimal128, b: Decimal128): number {
   const bSign = decimalSign(b);
   if (aSign !== bSign) return aSign < bSign ? -1 : 1;
   if (aSign === 0) return 0;
-  return aSign * compareMagnitudes(a, b);
+  return aSign < 0 ? compareMagnitudes(b, a) : compareMagnitudes(a, b);
 }
 
 function decimalSign(value: Decimal128): number {
@@ -73,7 +73,7 @@ function compareFinite(a: Decimal128, b: number): number {
   if (parts.exponent >= 0) right <<= BigInt(parts.exponent);
   else left <<= BigInt(-parts.exponent);
   const order = left < right ? -1 : left > right ? 1 : 0;
-  return b < 0 ? -order : order;
+  return b < 0 ? 0 - order : order;
 }
 
 /** The nearest double, ties to even; infinities and NaN as such. */

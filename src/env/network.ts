@@ -2,9 +2,9 @@
 // reader that stops asking makes the other side wait, and a writer waits until the peer has taken most of what it was given
 // (reliability.md: "pause reading a socket whose replies are not drained"). Errors of a peer end that peer and nothing else.
 
-import type { Socket as NodeSocket, AddressInfo, Server } from 'node:net';
+import type { Socket as NodeSocket, Server } from 'node:net';
 import { createServer } from 'node:net';
-import { EngineError } from '../base/errors.ts';
+import { AssertionError, EngineError } from '../base/errors.ts';
 
 /** One end of a connection, as text. */
 export interface NetworkAddress {
@@ -178,7 +178,8 @@ export function openHostNetwork(): Network {
           reject(listenError(error, address));
         });
         server.listen({ host: address.host, port: address.port, backlog: 1024 }, () => {
-          const bound = server.address() as AddressInfo;
+          const bound = server.address();
+          if (bound === null || typeof bound === 'string') throw new AssertionError('a listening TCP server has an address');
           resolve({ address: { host: bound.address, port: bound.port }, close: () => closeServer(server) });
         });
       });

@@ -4,7 +4,7 @@
 
 import type { Document } from '../bson/index.ts';
 import type { OpenTransaction, TransactionState } from './open-transaction.ts';
-import type { OperationContext } from './operation-context.ts';
+import type { Interruptible } from './interrupt.ts';
 import { RetryRecord } from './retry-record.ts';
 
 /** How the session's present transaction number is used. */
@@ -27,7 +27,7 @@ export class LogicalSession {
   /** Whether `record` has been looked up in storage. */
   recordLoaded = false;
   /** Operations running under this session. */
-  readonly operations: Set<OperationContext> = new Set();
+  readonly operations: Set<Interruptible> = new Set();
   #turn: Promise<void> = Promise.resolve();
   #waiting = 0;
 

@@ -3,20 +3,10 @@
 
 import type { Clock } from '../env/index.ts';
 import { CommandError } from '../base/errors.ts';
+import { interruptError, type Interruptible, type InterruptReason } from './interrupt.ts';
 import type { ConnectionContext } from './request.ts';
 import type { LogicalSession } from './logical-session.ts';
 import type { OpenTransaction } from './open-transaction.ts';
-
-/** Why an operation was told to stop. */
-export type InterruptReason = 'killed' | 'client-gone' | 'shutdown' | 'cursor-killed' | 'session-killed';
-
-const INTERRUPTS: Readonly<Record<InterruptReason, readonly [number, string, string]>> = {
-  killed: [11601, 'Interrupted', 'operation was interrupted'],
-  'client-gone': [279, 'ClientDisconnect', 'operation was interrupted because a client disconnected'],
-  shutdown: [11600, 'InterruptedAtShutdown', 'interrupted at shutdown'],
-  'cursor-killed': [237, 'CursorKilled', 'cursor killed'],
-  'session-killed': [11601, 'Interrupted', 'operation was interrupted because its session was killed'],
-};
 
 /** What is known of an operation when it starts. */
 export interface OperationOptions {
@@ -31,7 +21,7 @@ export interface OperationOptions {
 }
 
 /** One running operation. */
-export class OperationContext {
+export class OperationContext implements Interruptible {
   readonly id: number;
   readonly clock: Clock;
   readonly connection: ConnectionContext;
@@ -76,10 +66,7 @@ export class OperationContext {
   /** Throws the CommandError for which the operation must stop, if there is one. */
   checkInterrupt(): void {
     if (this.#endsWithClient && this.connection.signal.aborted) this.#interrupt ??= 'client-gone';
-    if (this.#interrupt !== undefined) {
-      const [code, name, text] = INTERRUPTS[this.#interrupt];
-      throw new CommandError(code, name, text);
-    }
+    if (this.#interrupt !== undefined) throw interruptError(this.#interrupt);
     if (this.clock.monotonicMs() >= this.#deadline) {
       throw new CommandError(50, 'MaxTimeMSExpired', 'operation exceeded time limit');
     }

@@ -1,0 +1,116 @@
+// Logical sessions by command: start, refresh, end, kill. `killAllSessions: []` is how test runners clear what earlier tests left open
+// (compatibility.md 4.9).
+
+import { Binary, Document } from '../../bson/index.ts';
+import { SESSION_TIMEOUT_MINUTES, type LogicalSession } from '../../session/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { anyField, objectsField, required } from '../fields.ts';
+import { parseSessionId } from '../generic-fields.ts';
+import type { ServerState } from '../server-state.ts';
+
+/** Random bytes as a version 4 UUID. */
+function randomUuid(server: ServerState): Binary {
+  const bytes = server.env.random.bytes(16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  return new Binary(bytes, 4);
+}
+
+const startSession: Command = defineCommand({
+  name: 'startSession',
+  access: 'none',
+  about: 'makes a logical session',
+  fields: { startSession: anyField },
+  run: ({ server }) => {
+    const { key, id } = parseSessionId(Document.of({ id: randomUuid(server) }));
+    server.sessions.use(key, id, '');
+    return Promise.resolve({ id, timeoutMinutes: SESSION_TIMEOUT_MINUTES });
+  },
+});
+
+const refreshSessions: Command = defineCommand({
+  name: 'refreshSessions',
+  access: 'none',
+  about: 'keeps sessions alive',
+  fields: { refreshSessions: required(objectsField) },
+  run: ({ server }, { refreshSessions: sessions }) => {
+    for (const { key, id } of sessions.map(parseSessionId)) server.sessions.use(key, id, '');
+    return Promise.resolve({});
+  },
+});
+
+async function endAll(context: CommandContext, sessions: readonly LogicalSession[], forget: boolean): Promise<void> {
+  const { server, operation } = context;
+  for (const session of sessions) {
+    server.cursors.killWhere((cursor) => cursor.options.sessionKey === session.key);
+    // The session that this command itself came in is not told to stop.
+    session.operations.delete(operation);
+    await server.sessions.kill(session, forget);
+    session.operations.add(operation);
+    if (operation.session !== session) session.operations.delete(operation);
+  }
+}
+
+function named(context: CommandContext, sessions: readonly Document[]): LogicalSession[] {
+  return sessions.flatMap((lsid) => context.server.sessions.find(parseSessionId(lsid).key) ?? []);
+}
+
+const endSessions: Command = defineCommand({
+  name: 'endSessions',
+  access: 'none',
+  about: 'ends sessions; their open transactions are aborted',
+  fields: { endSessions: required(objectsField) },
+  run: async (context, { endSessions: sessions }) => {
+    await endAll(context, named(context, sessions), true);
+    return {};
+  },
+});
+
+const killSessions: Command = defineCommand({
+  name: 'killSessions',
+  access: 'none',
+  about: 'stops what runs in sessions and aborts their transactions',
+  fields: { killSessions: required(objectsField) },
+  run: async (context, { killSessions: sessions }) => {
+    await endAll(context, sessions.length === 0 ? context.server.sessions.all() : named(context, sessions), false);
+    return {};
+  },
+});
+
+const killAllSessions: Command = defineCommand({
+  name: 'killAllSessions',
+  access: 'admin',
+  about: 'stops what runs in the sessions of the named users, or of all',
+  fields: { killAllSessions: required(objectsField) },
+  run: async (context, { killAllSessions: users }) => {
+    const wanted = new Set(users.map((user) => user.get('user')));
+    const sessions = context.server.sessions.all().filter((session) => wanted.size === 0 || wanted.has(session.user));
+    await endAll(context, sessions, false);
+    return {};
+  },
+});
+
+const killAllSessionsByPattern: Command = defineCommand({
+  name: 'killAllSessionsByPattern',
+  access: 'admin',
+  about: 'stops what runs in sessions that fit a pattern',
+  fields: { killAllSessionsByPattern: required(objectsField) },
+  run: async (context, { killAllSessionsByPattern: patterns }) => {
+    const lsids = patterns.flatMap((pattern) => {
+      const lsid = pattern.get('lsid');
+      return lsid instanceof Document ? [lsid] : [];
+    });
+    await endAll(context, lsids.length === 0 ? context.server.sessions.all() : named(context, lsids), false);
+    return {};
+  },
+});
+
+
+export const SESSION_COMMANDS: readonly Command[] = [
+  startSession,
+  refreshSessions,
+  endSessions,
+  killSessions,
+  killAllSessions,
+  killAllSessionsByPattern,
+];

@@ -1,0 +1,140 @@
+// One request from its first byte that means something to the last field of its reply: looked up in the table, read, let into its session,
+// run, and answered. Nothing a client sends makes `dispatch` reject: errors are replies. Every reply tells the logical time.
+
+import { CommandError } from '../base/errors.ts';
+import { Binary, Document, Double, type Value } from '../bson/index.ts';
+import { OperationContext, type CommandRequest, type ConnectionContext } from '../session/index.ts';
+import type { Command, Reply } from './command.ts';
+import { findCommand } from './command-table.ts';
+import { parseGenericFields, type GenericFields } from './generic-fields.ts';
+import { serverSweeper, type Sweeper } from './sweeper.ts';
+import type { ServerState } from './server-state.ts';
+import { enterSession, type Admission } from './session-gate.ts';
+import { errorFields, NOWHERE, translateError, type ErrorPlace } from './translate-error.ts';
+import { writeConcernError } from './write-concern.ts';
+
+/** What a dispatcher is told besides its state. */
+export interface CommandDispatcherOptions {
+  /** Told of errors that are bugs of this program; the client gets an InternalError. */
+  readonly onBug: (error: unknown, command: string) => void;
+}
+
+const NO_SIGNATURE: Document = Document.of({ hash: new Binary(new Uint8Array(20), 0), keyId: 0n });
+
+/** Serves all commands of one server. */
+export class CommandDispatcher {
+  readonly #server: ServerState;
+  readonly #running: Map<number, OperationContext>;
+  readonly #options: CommandDispatcherOptions;
+  readonly #sweeper: Sweeper;
+  #nextOperation = 1;
+
+  /** `running` is the map that `server.operations` shows. */
+  constructor(server: ServerState, running: Map<number, OperationContext>, options: CommandDispatcherOptions) {
+    this.#server = server;
+    this.#running = running;
+    this.#options = options;
+    this.#sweeper = serverSweeper(server);
+  }
+
+  async dispatch(connection: ConnectionContext, request: CommandRequest): Promise<Document> {
+    let place = NOWHERE;
+    try {
+      const command = findCommand(request);
+      const generic = parseGenericFields(command.name, request);
+      place = placeOf(command, generic);
+      return await this.#serve(connection, request, { command, generic });
+    } catch (error) {
+      const told = translateError(error);
+      if (told.code === 1 && error !== told) this.#options.onBug(error, request.body.first?.[0] ?? '');
+      return this.#finish(errorFields(told, place));
+    }
+  }
+
+  /** Nothing belongs to a connection alone yet. */
+  disconnected(): void {
+    return;
+  }
+
+  /** Stops what runs, ends open transactions and cursors. */
+  async close(): Promise<void> {
+    this.#sweeper.stop();
+    for (const operation of this.#running.values()) operation.interrupt('shutdown');
+    for (const session of this.#server.sessions.all()) await this.#server.sessions.kill(session, true);
+    this.#server.cursors.killWhere(() => true);
+    this.#server.snapshots.close();
+    await this.#sweeper.stopped;
+  }
+
+  async #serve(
+    connection: ConnectionContext,
+    request: CommandRequest,
+    { command, generic }: { command: Command; generic: GenericFields },
+  ): Promise<Document> {
+    const server = this.#server;
+    if (command.adminOnly && generic.db !== 'admin') {
+      throw new CommandError(13, 'Unauthorized', `${command.name} may only be run against the admin database.`);
+    }
+    const run = command.prepare(request, generic);
+    if (generic.clusterTime !== undefined) server.time.observe(generic.clusterTime);
+    const admission = await enterSession(server, command, generic);
+    const operation = new OperationContext({
+      id: this.#nextOperation++,
+      clock: server.env.clock,
+      connection,
+      maxTimeMs: command.name === 'getMore' ? 0 : generic.maxTimeMs,
+      session: admission.session,
+      transaction: admission.transaction,
+      endsWithClient: !command.writes && command.inTransaction !== 'ends',
+    });
+    operation.command = command.name;
+    operation.namespace = generic.db;
+    this.#running.set(operation.id, operation);
+    admission.session?.operations.add(operation);
+    const { transaction, retry } = admission;
+    try {
+      const reply = await run({ server, operation, request, generic, db: generic.db, transaction, retry });
+      return this.#finish(okFields(reply, command, generic));
+    } catch (error) {
+      endFailedTransaction(admission, command);
+      throw error;
+    } finally {
+      admission.session?.operations.delete(operation);
+      this.#running.delete(operation.id);
+      admission.leave();
+    }
+  }
+
+  #finish(fields: [string, Value][]): Document {
+    const { options, time } = this.#server;
+    if (!options.standalone) {
+      fields.push(['$clusterTime', Document.of({ clusterTime: time.clusterTime, signature: NO_SIGNATURE })]);
+      fields.push(['operationTime', time.operationTime]);
+    }
+    return Document.fromEntries(fields);
+  }
+}
+
+function placeOf(command: Command, generic: GenericFields): ErrorPlace {
+  return {
+    inTransaction: generic.inTransaction,
+    endsTransaction: command.inTransaction === 'ends',
+    retryableWrite: generic.txnNumber !== undefined && !generic.inTransaction,
+  };
+}
+
+/** An error ends the transaction in which it came up. */
+function endFailedTransaction(admission: Admission, command: Command): void {
+  if (admission.transaction !== undefined && command.inTransaction !== 'ends') admission.session?.abortOpen();
+}
+
+function okFields(reply: Reply | Document, command: Command, generic: GenericFields): [string, Value][] {
+  const fields: [string, Value][] = [];
+  const entries = reply instanceof Document ? reply.fields : Object.entries(reply);
+  for (const [name, value] of entries) if (value !== undefined) fields.push([name, value]);
+  if (!fields.some(([name]) => name === 'ok')) fields.push(['ok', new Double(1)]);
+  const unsatisfied = command.writes || command.inTransaction === 'ends' ? writeConcernError(generic.writeConcern) : undefined;
+  if (unsatisfied !== undefined) fields.push(['writeConcernError', unsatisfied]);
+  return fields;
+}
+

@@ -1,0 +1,70 @@
+// All commands, by name. A name that is not here is 59 CommandNotFound; listCommands is made from the same table.
+
+import { CommandError } from '../base/errors.ts';
+import { Document } from '../bson/index.ts';
+import type { CommandRequest } from '../session/index.ts';
+import { hello, isMaster } from './administration/hello.ts';
+import { IDENTITY_COMMANDS } from './administration/identity.ts';
+import { OPERATION_COMMANDS } from './administration/operations.ts';
+import { PARAMETER_COMMANDS } from './administration/parameters.ts';
+import { serverStatus } from './administration/server-status.ts';
+import { SESSION_COMMANDS } from './administration/sessions.ts';
+import { defineCommand, type Command } from './command.ts';
+import { insert } from './data/insert.ts';
+import { CURSOR_COMMANDS } from './data/get-more.ts';
+import { TRANSACTION_COMMANDS } from './data/transaction-end.ts';
+import { anyField } from './fields.ts';
+import { CREATE_COMMANDS } from './schema/create.ts';
+import { INDEX_COMMANDS } from './schema/indexes.ts';
+import { LIST_COMMANDS } from './schema/list.ts';
+import { STATISTICS_COMMANDS } from './schema/statistics.ts';
+
+const listCommands: Command = defineCommand({
+  name: 'listCommands',
+  access: 'none',
+  about: 'the commands of this server',
+  fields: { listCommands: anyField },
+  run: () => {
+    const rows = ALL.map((command): [string, Document] => [
+      command.name,
+      Document.of({ help: command.about, requiresAuth: command.access !== 'none', adminOnly: command.adminOnly }),
+    ]);
+    rows.sort(([a], [b]) => (a < b ? -1 : 1));
+    return Promise.resolve({ commands: Document.fromEntries(rows) });
+  },
+});
+
+const ALL: readonly Command[] = [
+  hello,
+  isMaster,
+  serverStatus,
+  listCommands,
+  insert,
+  ...IDENTITY_COMMANDS,
+  ...OPERATION_COMMANDS,
+  ...PARAMETER_COMMANDS,
+  ...SESSION_COMMANDS,
+  ...CURSOR_COMMANDS,
+  ...TRANSACTION_COMMANDS,
+  ...CREATE_COMMANDS,
+  ...INDEX_COMMANDS,
+  ...LIST_COMMANDS,
+  ...STATISTICS_COMMANDS,
+];
+
+const BY_NAME: ReadonlyMap<string, Command> = new Map(
+  ALL.flatMap((command) => [command.name, ...command.aliases].map((name) => [name, command] as const)),
+);
+
+/** The command that a request names. */
+export function findCommand(request: CommandRequest): Command {
+  const name = request.body.first?.[0] ?? '';
+  const command = BY_NAME.get(name);
+  if (command === undefined) throw new CommandError(59, 'CommandNotFound', `no such command: '${name}'`);
+  return command;
+}
+
+/** Names of all commands, aliases left out. */
+export function commandNames(): readonly string[] {
+  return ALL.map((command) => command.name);
+}

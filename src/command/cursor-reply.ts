@@ -1,0 +1,72 @@
+// Results as clients get them: a first batch and, if there is more, a cursor. The first batch has 101 documents unless the command says
+// otherwise, no batch passes 16 MiB, and a result that its limit has ended says so at once (compatibility.md 4.8).
+
+import { BsonArray, Document, type Value } from '../bson/index.ts';
+import { BATCH_BYTES_MAX, type BatchSource, type ClientCursor } from '../session/index.ts';
+import type { CommandContext, Reply } from './command.ts';
+import type { ReadScope } from './storage-scope.ts';
+
+/** Documents in a first batch of which nothing was said. */
+const FIRST_BATCH = 101;
+
+/** What a result is to become. */
+export interface CursorRequest {
+  /** `db.collection`, as the reply and later getMores name it. */
+  readonly namespace: string;
+  readonly batchSize?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly singleBatch?: boolean | undefined;
+  readonly noTimeout?: boolean | undefined;
+}
+
+/** A source that frees its transaction when it is closed. */
+export function scopedSource(source: BatchSource, scope: ReadScope): BatchSource {
+  return {
+    next: (operation) => source.next(operation),
+    close: () => {
+      source.close();
+      scope.end();
+    },
+  };
+}
+
+/** The reply `{ cursor: { firstBatch, id, ns } }`. Takes the source over: it is closed here or with the cursor. */
+export async function replyWithCursor(context: CommandContext, source: BatchSource, request: CursorRequest): Promise<Reply> {
+  const { server, operation } = context;
+  const cursor = server.cursors.create({
+    namespace: request.namespace,
+    source,
+    user: '',
+    sessionKey: operation.session?.key,
+    txnNumber: context.transaction?.txnNumber,
+    noTimeout: request.noTimeout ?? false,
+    limit: request.limit,
+    command: context.request.body,
+  });
+  try {
+    const documents = await cursor.fill(operation, { documents: request.batchSize ?? FIRST_BATCH, bytes: BATCH_BYTES_MAX });
+    const keep = !cursor.exhausted && request.singleBatch !== true;
+    if (keep) server.cursors.keep(cursor);
+    else cursor.close();
+    return { cursor: cursorDocument('firstBatch', documents, { id: keep ? cursor.id : 0n, cursor, context }) };
+  } catch (error) {
+    cursor.close();
+    throw error;
+  }
+}
+
+/** The document `cursor` of a reply. */
+export function cursorDocument(
+  batchName: 'firstBatch' | 'nextBatch',
+  documents: readonly Document[],
+  { id, cursor, context }: { id: bigint; cursor: ClientCursor; context: CommandContext },
+): Document {
+  const fields: [string, Value][] = [
+    [batchName, BsonArray.of(documents)],
+    ['id', id],
+    ['ns', cursor.options.namespace],
+  ];
+  const at = context.generic.readConcern?.atClusterTime;
+  if (at !== undefined) fields.push(['atClusterTime', at]);
+  return Document.fromEntries(fields);
+}

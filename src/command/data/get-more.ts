@@ -1,0 +1,118 @@
+// getMore and killCursors. A cursor is used only from the session and the transaction it was opened in.
+
+import { CommandError } from '../../base/errors.ts';
+import { BsonArray, type Value } from '../../bson/index.ts';
+import { namespaceOf } from '../../catalog/index.ts';
+import { BATCH_BYTES_MAX, type ClientCursor } from '../../session/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { cursorDocument } from '../cursor-reply.ts';
+import { arrayField, boundedField, collectionField, required, strictLongField, stringField, objectField, anyField, typeText } from '../fields.ts';
+
+function checkOwner(context: CommandContext, cursor: ClientCursor): void {
+  const { sessionKey, txnNumber } = cursor.options;
+  const session = context.operation.session?.key;
+  const id = String(cursor.id);
+  if (sessionKey !== undefined && session === undefined) {
+    throw new CommandError(50736, 'Location50736', `Cannot run getMore on cursor ${id}, which was created in session ${sessionKey}, without an lsid`);
+  }
+  if (sessionKey === undefined && session !== undefined) {
+    throw new CommandError(50737, 'Location50737', `Cannot run getMore on cursor ${id}, which was not created in a session, in session ${session}`);
+  }
+  if (sessionKey !== session) {
+    throw new CommandError(50738, 'Location50738', `Cannot run getMore on cursor ${id}, which was created in session ${sessionKey ?? ''}, in session ${session ?? ''}`);
+  }
+  const current = context.transaction?.txnNumber;
+  if (txnNumber !== undefined && current === undefined) {
+    throw new CommandError(50740, 'Location50740', `Cannot run getMore on cursor ${id}, which was created in transaction ${String(txnNumber)}, without a txnNumber`);
+  }
+  if (txnNumber === undefined && current !== undefined) {
+    throw new CommandError(50739, 'Location50739', `Cannot run getMore on cursor ${id}, which was not created in a transaction, in transaction ${String(current)}`);
+  }
+  if (txnNumber !== current) {
+    throw new CommandError(50741, 'Location50741', `Cannot run getMore on cursor ${id}, which was created in transaction ${String(txnNumber)}, in transaction ${String(current)}`);
+  }
+}
+
+function checkNamespace(cursor: ClientCursor, namespace: string): void {
+  if (cursor.options.namespace === namespace) return;
+  const text = `Requested getMore on namespace '${namespace}', but cursor belongs to a different namespace ${cursor.options.namespace}`;
+  throw new CommandError(13, 'Unauthorized', text);
+}
+
+const getMore: Command = defineCommand({
+  name: 'getMore',
+  access: 'read',
+  inTransaction: 'yes',
+  about: 'the next batch of a cursor',
+  fields: {
+    getMore: required(strictLongField),
+    collection: required(stringField),
+    batchSize: boundedField(0),
+    term: anyField,
+    lastKnownCommittedOpTime: objectField,
+    includeQueryStatsMetrics: anyField,
+  },
+  run: async (context, { getMore: id, collection, batchSize }) => {
+    const { server, operation, db } = context;
+    server.counters.operations.getmore += 1;
+    if (collection.length === 0) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${db}.'`);
+    if (context.generic.maxTimeMs > 0) {
+      throw new CommandError(2, 'BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor');
+    }
+    const cursor = server.cursors.acquire(id, operation);
+    try {
+      checkNamespace(cursor, `${db}.${collection}`);
+      checkOwner(context, cursor);
+    } catch (error) {
+      server.cursors.release(cursor);
+      throw error;
+    }
+    try {
+      const wanted = batchSize === undefined || batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize;
+      const documents = await cursor.fill(operation, { documents: wanted, bytes: BATCH_BYTES_MAX });
+      return { cursor: cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : id, cursor, context }) };
+    } catch (error) {
+      cursor.close();
+      throw error;
+    } finally {
+      server.cursors.release(cursor);
+    }
+  },
+});
+
+function cursorIds(value: BsonArray): bigint[] {
+  return value.items().map((item, index) => {
+    if (typeof item === 'bigint') return item;
+    const text = `BSON field 'killCursors.cursors.${String(index)}' is the wrong type '${typeText(item)}', expected type 'long'`;
+    throw new CommandError(14, 'TypeMismatch', text);
+  });
+}
+
+const killCursors: Command = defineCommand({
+  name: 'killCursors',
+  access: 'read',
+  inTransaction: 'yes',
+  about: 'closes cursors',
+  fields: { killCursors: collectionField, cursors: required(arrayField) },
+  run: (context, { killCursors: name, cursors }) => {
+    const ns = `${context.db}.${name}`;
+    if (name.length === 0) namespaceOf(context.db, name);
+    const killed: Value[] = [];
+    const notFound: Value[] = [];
+    const alive: Value[] = [];
+    for (const id of cursorIds(cursors)) {
+      const cursor = context.server.cursors.find(id);
+      if (cursor === undefined) notFound.push(id);
+      else if (cursor.options.namespace !== ns) alive.push(id);
+      else if (context.server.cursors.kill(id)) killed.push(id);
+    }
+    return Promise.resolve({
+      cursorsKilled: BsonArray.of(killed),
+      cursorsNotFound: BsonArray.of(notFound),
+      cursorsAlive: BsonArray.of(alive),
+      cursorsUnknown: BsonArray.empty,
+    });
+  },
+});
+
+export const CURSOR_COMMANDS: readonly Command[] = [getMore, killCursors];

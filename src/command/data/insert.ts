@@ -1,0 +1,94 @@
+// insert: documents in order, each whole or not at all. An ordered batch ends at its first error and keeps what came before.
+
+import { CommandError } from '../../base/errors.ts';
+import type { Document } from '../../bson/index.ts';
+import { namespaceOf, type CatalogTransaction } from '../../catalog/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { boolField, collectionField, objectsField, required, anyField } from '../fields.ts';
+import { WriteSeries, type WriteStep } from '../write-series.ts';
+import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
+
+interface InsertBatch {
+  readonly context: CommandContext;
+  readonly series: WriteSeries;
+  readonly outcome: WriteOutcome;
+  readonly ordered: boolean;
+  readonly bypassValidation: boolean;
+}
+
+/** The insertion of one document. */
+class InsertStep implements WriteStep {
+  readonly #batch: InsertBatch;
+  readonly #index: number;
+  readonly #document: Document;
+
+  constructor(batch: InsertBatch, index: number, document: Document) {
+    this.#batch = batch;
+    this.#index = index;
+    this.#document = document;
+  }
+
+  async run(txn: CatalogTransaction): Promise<boolean> {
+    const { series, outcome, ordered, bypassValidation, context } = this.#batch;
+    const mark = txn.mark();
+    try {
+      const collection = await series.ensureCollection(txn);
+      await collection.insert(txn, collection.prepare(this.#document), { bypassValidation });
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      txn.rollbackTo(mark);
+      outcome.set(this.#index, { n: 0, nModified: 0, error });
+      return !ordered;
+    }
+    series.weigh(this.#document.byteLength);
+    outcome.set(this.#index, { n: 1, nModified: 0 });
+    context.retry?.done(this.#index, { n: 1, nModified: 0 });
+    return true;
+  }
+
+  undo(): void {
+    this.#batch.outcome.forget(this.#index);
+    this.#batch.context.retry?.undone(this.#index);
+  }
+}
+
+async function insertAll(batch: InsertBatch, documents: readonly Document[]): Promise<void> {
+  const { context, series, outcome } = batch;
+  for (const [index, document] of documents.entries()) {
+    const earlier = context.retry?.earlier(index);
+    if (earlier !== undefined) outcome.set(index, { n: earlier.n, nModified: 0 });
+    else await series.add(new InsertStep(batch, index, document));
+    if (series.stopped) break;
+  }
+  await series.finish();
+}
+
+export const insert: Command = defineCommand({
+  name: 'insert',
+  access: 'write',
+  inTransaction: 'yes',
+  retryable: true,
+  about: 'inserts documents',
+  fields: {
+    insert: collectionField,
+    documents: required(objectsField),
+    ordered: boolField,
+    bypassDocumentValidation: boolField,
+    collectionUUID: anyField,
+  },
+  run: async (context, { insert: name, documents, ordered, bypassDocumentValidation }) => {
+    const ns = namespaceOf(context.db, name);
+    checkBatchSize(documents.length);
+    context.server.counters.operations.insert += documents.length;
+    const outcome = new WriteOutcome();
+    const batch: InsertBatch = {
+      context,
+      series: new WriteSeries(context, ns),
+      outcome,
+      ordered: ordered ?? true,
+      bypassValidation: bypassDocumentValidation ?? false,
+    };
+    await insertAll(batch, documents);
+    return outcome.reply(context, { nModified: false });
+  },
+});

@@ -1,0 +1,67 @@
+// commitTransaction and abortTransaction. The outcome of a commit is remembered with the commit itself, so that a client that did not hear
+// the answer is told the same again, also after a crash (server.md, "Transactions").
+
+import { CommandError } from '../../base/errors.ts';
+import { RetryRecord } from '../../session/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { anyField } from '../fields.ts';
+import type { HeldTransaction } from '../held-transaction.ts';
+
+/** Both commands belong to a transaction: a session, a number, and autocommit false. */
+function checkNamed(context: CommandContext, name: string): void {
+  if (context.operation.session !== undefined && context.generic.inTransaction) return;
+  throw new CommandError(125, 'CommandFailed', `${name} must be run within a transaction`);
+}
+
+async function commit(context: CommandContext, transaction: HeldTransaction): Promise<void> {
+  const { server, operation } = context;
+  const { session } = operation;
+  if (session === undefined) return;
+  const record = new RetryRecord(transaction.txnNumber, 'committed');
+  session.transaction = undefined;
+  try {
+    const { hasWritten } = transaction.storage;
+    if (hasWritten) await server.retries.write(transaction.storage, session, record);
+    if (hasWritten) server.time.tick();
+    await transaction.commit();
+    session.use = 'committed';
+    session.record = record;
+    server.counters.transactionsCommitted += 1;
+  } catch (error) {
+    transaction.abort();
+    session.use = 'aborted';
+    server.counters.transactionsAborted += 1;
+    throw error;
+  }
+}
+
+const commitTransaction: Command = defineCommand({
+  name: 'commitTransaction',
+  access: 'write',
+  inTransaction: 'ends',
+  adminOnly: true,
+  about: 'makes the open transaction of the session durable',
+  fields: { commitTransaction: anyField, recoveryToken: anyField },
+  run: async (context) => {
+    checkNamed(context, 'commitTransaction');
+    if (context.transaction !== undefined) await commit(context, context.transaction);
+    return {};
+  },
+});
+
+const abortTransaction: Command = defineCommand({
+  name: 'abortTransaction',
+  access: 'write',
+  inTransaction: 'ends',
+  adminOnly: true,
+  about: 'forgets the open transaction of the session',
+  fields: { abortTransaction: anyField, recoveryToken: anyField },
+  run: (context) => {
+    checkNamed(context, 'abortTransaction');
+    context.operation.session?.abortOpen();
+    context.server.counters.transactionsAborted += 1;
+    return Promise.resolve({});
+  },
+});
+
+export const TRANSACTION_COMMANDS: readonly Command[] = [commitTransaction, abortTransaction];

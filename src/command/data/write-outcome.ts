@@ -1,0 +1,85 @@
+// What a batch of writes did, statement by statement, until it becomes a reply: counts, errors by index, what an earlier try had done.
+
+import { CommandError } from '../../base/errors.ts';
+import { BsonArray, Document, type Value } from '../../bson/index.ts';
+import type { CommandContext, Reply } from '../command.ts';
+import { labelsOf, NOWHERE, writeErrorDocument } from '../translate-error.ts';
+
+/** Most statements in one command; hello tells it as maxWriteBatchSize. */
+const BATCH_MAX = 100_000;
+
+/** Refuses a batch without statements or with too many. */
+export function checkBatchSize(length: number): void {
+  if (length >= 1 && length <= BATCH_MAX) return;
+  const text = `Write batch sizes must be between 1 and ${String(BATCH_MAX)}. Got ${String(length)} operations.`;
+  throw new CommandError(16, 'InvalidLength', text);
+}
+
+/** What one statement did. */
+export interface StatementOutcome {
+  n: number;
+  nModified: number;
+  upserted?: Value | undefined;
+  error?: CommandError | undefined;
+}
+
+/** The outcomes of one command. */
+export class WriteOutcome {
+  readonly #outcomes: Map<number, StatementOutcome> = new Map();
+
+  /** The outcome of the statement, empty at first. */
+  of(index: number): StatementOutcome {
+    let outcome = this.#outcomes.get(index);
+    if (outcome === undefined) {
+      outcome = { n: 0, nModified: 0 };
+      this.#outcomes.set(index, outcome);
+    }
+    return outcome;
+  }
+
+  set(index: number, outcome: StatementOutcome): void {
+    this.#outcomes.set(index, outcome);
+  }
+
+  forget(index: number): void {
+    this.#outcomes.delete(index);
+  }
+
+  get failed(): boolean {
+    for (const { error } of this.#outcomes.values()) if (error !== undefined) return true;
+    return false;
+  }
+
+  /** The reply's fields. In a multi-statement transaction an error has ended it; one that makes the whole worth trying again is thrown. */
+  reply(context: CommandContext, counts: { nModified: boolean }): Reply {
+    const rows = [...this.#outcomes].sort(([a], [b]) => a - b);
+    const errors: Document[] = [];
+    const upserted: Document[] = [];
+    let n = 0;
+    let nModified = 0;
+    for (const [index, outcome] of rows) {
+      n += outcome.n;
+      nModified += outcome.nModified;
+      if (outcome.upserted !== undefined) upserted.push(Document.of({ index, _id: outcome.upserted }));
+      if (outcome.error !== undefined) errors.push(writeErrorDocument(index, outcome.error));
+    }
+    if (errors.length > 0 && context.transaction !== undefined) this.#endTransaction(context);
+    const retried = context.retry?.retriedIds ?? [];
+    context.server.counters.retriedStatements += retried.length;
+    return {
+      n,
+      nModified: counts.nModified ? nModified : undefined,
+      upserted: upserted.length === 0 ? undefined : BsonArray.of(upserted),
+      writeErrors: errors.length === 0 ? undefined : BsonArray.of(errors),
+      retriedStmtIds: retried.length === 0 ? undefined : BsonArray.of([...retried]),
+    };
+  }
+
+  #endTransaction(context: CommandContext): void {
+    context.operation.session?.abortOpen();
+    for (const { error } of this.#outcomes.values()) {
+      if (error === undefined) continue;
+      if (labelsOf(error, { ...NOWHERE, inTransaction: true }).length > 0) throw error;
+    }
+  }
+}

@@ -1,0 +1,181 @@
+// The fields of a command, declared as a table and read from it: what is there, of which type, and nothing else. Codes and texts are those
+// of MongoDB's IDL parser: unknown 40415, missing 40414, twice 40413, wrong type 14, out of bounds 51024. A null counts as not given.
+
+import { CommandError } from '../base/errors.ts';
+import { Binary, BsonArray, Document, isNumber, typeNameOf, typeOf, type NumberValue, type TypeName, type Value } from '../bson/index.ts';
+import { toInt64Truncated } from './number-fields.ts';
+import { GENERIC_FIELD_NAMES } from './generic-field-names.ts';
+
+/** How one field is read. */
+export interface Field<T> {
+  /** Names of the types it may have; empty: any. */
+  readonly types: readonly string[];
+  /** `at` is the field's path for error texts, as `find.filter`. Throws where the value is not allowed. */
+  readonly read: (value: Value, at: string) => T;
+  readonly required: boolean;
+}
+
+/** A field that must be there. */
+export type RequiredField<T> = Field<T> & { readonly required: true };
+
+/** The fields of one command by name. */
+export type FieldTable = Readonly<Record<string, Field<unknown>>>;
+
+/** What reading a table yields. */
+export type Parsed<F extends FieldTable> = {
+  readonly [K in keyof F]: F[K] extends RequiredField<infer T> ? T : F[K] extends Field<infer T> ? T | undefined : never;
+};
+
+/** The name of a value's type as error texts have it. */
+export function typeText(value: Value): string {
+  return typeNameOf(typeOf(value)) ?? 'undefined';
+}
+
+/** TypeMismatch in the words of the IDL parser. */
+export function wrongType(at: string, value: Value, expected: readonly string[]): CommandError {
+  const types = expected.length === 1 ? `type '${expected[0] ?? ''}'` : `types '[${expected.join(', ')}]'`;
+  return new CommandError(14, 'TypeMismatch', `BSON field '${at}' is the wrong type '${typeText(value)}', expected ${types}`);
+}
+
+/** A field of the types for which `is` holds. */
+export function typedField<V extends Value>(types: readonly string[], is: (value: Value) => value is V): Field<V> {
+  return {
+    types,
+    required: false,
+    read: (value, at) => {
+      if (is(value)) return value;
+      throw wrongType(at, value, types);
+    },
+  };
+}
+
+/** A field made from another by a further step. */
+export function mappedField<A, B>(field: Field<A>, map: (value: A, at: string) => B): Field<B> {
+  return { ...field, read: (value, at) => map(field.read(value, at), at) };
+}
+
+const isDocument = (value: Value): value is Document => value instanceof Document;
+const isArray = (value: Value): value is BsonArray => value instanceof BsonArray;
+const isString = (value: Value): value is string => typeof value === 'string';
+const isBoolean = (value: Value): value is boolean => typeof value === 'boolean';
+const isLong = (value: Value): value is bigint => typeof value === 'bigint';
+
+/** The same field, which must be there. */
+export function required<T>(field: Field<T>): RequiredField<T> {
+  return { ...field, required: true };
+}
+
+const NUMBERS: readonly TypeName[] = ['long', 'int', 'decimal', 'double'];
+
+export const anyField: Field<Value> = { types: [], required: false, read: (value) => value };
+
+export const objectField: Field<Document> = typedField(['object'], isDocument);
+
+export const arrayField: Field<BsonArray> = typedField(['array'], isArray);
+
+export const stringField: Field<string> = typedField(['string'], isString);
+
+/** A bool and nothing else. */
+export const strictBoolField: Field<boolean> = typedField(['bool'], isBoolean);
+
+/** A bool, or a number that stands for one. */
+export const boolField: Field<boolean> = mappedField(
+  typedField(['bool', ...NUMBERS], (value): value is boolean | NumberValue => isBoolean(value) || isNumber(value)),
+  (value) => (typeof value === 'boolean' ? value : toInt64Truncated(value) !== 0n),
+);
+
+/** Any number, as a 64-bit integer. */
+export const longField: Field<bigint> = mappedField(typedField(NUMBERS, isNumber), toInt64Truncated);
+
+/** Any number, truncated to an integer that a double holds. */
+export const numberField: Field<number> = mappedField(longField, Number);
+
+/** A 64-bit integer and no other number. */
+export const strictLongField: Field<bigint> = typedField(['long'], isLong);
+
+/** A number with bounds, both inside. */
+export function boundedField(low: number, high: number = Number.POSITIVE_INFINITY): Field<number> {
+  return mappedField(numberField, (number, at) => {
+    const name = at.slice(at.indexOf('.') + 1);
+    if (number < low) throw outOfBounds(`BSON field '${name}' value must be >= ${String(low)}, actual value '${String(number)}'`);
+    if (number > high) throw outOfBounds(`BSON field '${name}' value must be <= ${String(high)}, actual value '${String(number)}'`);
+    return number;
+  });
+}
+
+function outOfBounds(text: string): CommandError {
+  return new CommandError(51024, 'Location51024', text);
+}
+
+/** An array of documents. */
+export const objectsField: Field<readonly Document[]> = mappedField(arrayField, (array, at) =>
+  array.items().map((item, index) => {
+    if (item instanceof Document) return item;
+    throw wrongType(`${at}.${String(index)}`, item, ['object']);
+  }),
+);
+
+/** A document, or an array of documents (a pipeline). */
+export const pipelineOrObjectField: Field<Document | BsonArray> = typedField(
+  ['object', 'array'],
+  (value): value is Document | BsonArray => isDocument(value) || isArray(value),
+);
+
+/** A document or a string: a hint. */
+export const hintField: Field<Document | string> = typedField(
+  ['string', 'object'],
+  (value): value is Document | string => isDocument(value) || isString(value),
+);
+
+/** One of some words. */
+export function wordField<W extends string>(words: readonly W[]): Field<W> {
+  return mappedField(stringField, (value, at) => {
+    const word = words.find((candidate) => candidate === value);
+    if (word !== undefined) return word;
+    throw new CommandError(2, 'BadValue', `Enumeration value '${value}' for field '${at}' is not a valid value.`);
+  });
+}
+
+/** The name of a collection: text that is a name (73), or the UUID of one, which is not served by name (26). */
+export const collectionField: RequiredField<string> = {
+  types: [],
+  required: true,
+  read: (value) => {
+    if (typeof value === 'string') return value;
+    if (value instanceof Binary && value.subtype === 4) {
+      throw new CommandError(26, 'NamespaceNotFound', 'a collection cannot be named by its UUID here');
+    }
+    throw new CommandError(73, 'InvalidNamespace', `collection name has invalid type ${typeText(value)}`);
+  },
+};
+
+function unknownField(at: string): CommandError {
+  return new CommandError(40415, 'Location40415', `BSON field '${at}' is an unknown field.`);
+}
+
+/** How a document is read: by default nothing but what the table names is allowed. */
+export interface ParseOptions {
+  /** Whether fields that any command may carry are let through. */
+  readonly generic?: boolean;
+}
+
+/** Reads a document by a table. `owner` is its name in error texts: the command's, or the path of a nested document. */
+export function parseFields<F extends FieldTable>(owner: string, body: Document, table: F, options: ParseOptions = {}): Parsed<F> {
+  const parsed = new Map<string, unknown>();
+  for (const [name, value] of body.fields) {
+    const field = Object.hasOwn(table, name) ? table[name] : undefined;
+    if (field === undefined) {
+      if (options.generic === true && GENERIC_FIELD_NAMES.has(name)) continue;
+      throw unknownField(`${owner}.${name}`);
+    }
+    if (parsed.has(name)) throw new CommandError(40413, 'Location40413', `BSON field '${owner}.${name}' is a duplicate field`);
+    const absent = value === null && field.types.length > 0;
+    parsed.set(name, absent ? undefined : field.read(value, `${owner}.${name}`));
+  }
+  for (const [name, field] of Object.entries(table)) {
+    if (!field.required || parsed.get(name) !== undefined) continue;
+    throw new CommandError(40414, 'Location40414', `BSON field '${owner}.${name}' is missing but a required field`);
+  }
+  // eslint-disable-next-line frond/no-unsafe-assertion -- each entry was made by the field of its name
+  return Object.fromEntries(parsed) as Parsed<F>;
+}

@@ -1,0 +1,42 @@
+// Puts the state of a server together and gives its dispatcher: what `bin` and the in-process server start from.
+
+import { Timestamp } from '../bson/index.ts';
+import type { Catalog } from '../catalog/index.ts';
+import type { Env } from '../env/index.ts';
+import { ClusterClock, CursorRegistry, SessionRegistry, type OperationContext, type ServerCounters } from '../session/index.ts';
+import { CommandDispatcher, type CommandDispatcherOptions } from './command-dispatcher.ts';
+import type { EngineReport } from './engine-report.ts';
+import { RetryStore } from './retry-store.ts';
+import type { ServerOptions, ServerState } from './server-state.ts';
+import { SnapshotStore } from './snapshot-store.ts';
+
+/** What a command server stands on. */
+export interface CommandServerParts {
+  readonly catalog: Catalog;
+  readonly env: Env;
+  readonly engine: EngineReport;
+  readonly counters: ServerCounters;
+  readonly options: ServerOptions;
+}
+
+const TRANSACTION_LIFETIME_SECONDS = 60;
+
+/** The dispatcher of all commands over a catalog. */
+export async function openCommandServer(parts: CommandServerParts, options: CommandDispatcherOptions): Promise<CommandDispatcher> {
+  const { env, catalog } = parts;
+  const running = new Map<number, OperationContext>();
+  const time = new ClusterClock(env.clock, new Timestamp(0, 0));
+  const server: ServerState = {
+    ...parts,
+    sessions: new SessionRegistry(env.clock),
+    cursors: new CursorRegistry(env.clock, env.random),
+    time,
+    retries: new RetryStore(catalog, env.clock),
+    snapshots: new SnapshotStore(catalog, env.clock, time),
+    operations: running,
+    startedMs: env.clock.nowMs(),
+    transactionLifetimeSeconds: TRANSACTION_LIFETIME_SECONDS,
+  };
+  await server.retries.open();
+  return new CommandDispatcher(server, running, options);
+}

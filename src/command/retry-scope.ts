@@ -1,0 +1,66 @@
+// The memory of one retryable write while it runs: which of its statements were done by an earlier try, and what the present one has done.
+// Results become the session's only when the engine transaction that wrote them, record and all, has committed.
+
+import type { CatalogTransaction } from '../catalog/index.ts';
+import type { LogicalSession, StatementResult } from '../session/index.ts';
+import type { RetryStore } from './retry-store.ts';
+
+/** Statements of one retryable write. */
+export class RetryScope {
+  readonly #session: LogicalSession;
+  readonly #store: RetryStore;
+  readonly #ids: number | readonly number[];
+  readonly #pending: Map<number, StatementResult> = new Map();
+  readonly #retried: number[] = [];
+
+  constructor(session: LogicalSession, store: RetryStore, statementIds: number | readonly number[]) {
+    this.#session = session;
+    this.#store = store;
+    this.#ids = statementIds;
+  }
+
+  /** The result that the statement of this index was answered with before; undefined when it is new. */
+  earlier(index: number): StatementResult | undefined {
+    const id = this.#idOf(index);
+    const result = this.#session.currentRecord().resultOf(id);
+    if (result !== undefined) this.#retried.push(id);
+    return result;
+  }
+
+  /** Notes what the statement of this index did in the transaction that is not yet committed. */
+  done(index: number, result: StatementResult): void {
+    this.#pending.set(this.#idOf(index), result);
+  }
+
+  /** Takes back what `done` noted of this statement and those after it. */
+  undone(index: number): void {
+    this.#pending.delete(this.#idOf(index));
+  }
+
+  /** Writes all that is noted with the transaction; call before its commit. */
+  async write(txn: CatalogTransaction): Promise<void> {
+    if (this.#pending.size === 0) return;
+    await this.#store.write(txn, this.#session, this.#session.currentRecord().with(this.#pending));
+  }
+
+  /** The transaction has committed: the session remembers. */
+  committed(): void {
+    if (this.#pending.size === 0) return;
+    this.#session.record = this.#session.currentRecord().with(this.#pending);
+    this.#pending.clear();
+  }
+
+  /** The transaction was aborted: nothing of it happened. */
+  aborted(): void {
+    this.#pending.clear();
+  }
+
+  /** Numbers of statements that an earlier try had done, for the reply. */
+  get retriedIds(): readonly number[] {
+    return this.#retried;
+  }
+
+  #idOf(index: number): number {
+    return typeof this.#ids === 'number' ? this.#ids + index : (this.#ids[index] ?? index);
+  }
+}

@@ -1,0 +1,123 @@
+// create, drop, dropDatabase and renameCollection. What a collection may be told is the catalog's to judge; here the fields are read.
+
+import { CommandError } from '../../base/errors.ts';
+import { Document } from '../../bson/index.ts';
+import { namespaceOf, parseNamespace } from '../../catalog/index.ts';
+import { defineCommand, type Command } from '../command.ts';
+import {
+  anyField,
+  arrayField,
+  boolField,
+  collectionField,
+  numberField,
+  objectField,
+  required,
+  stringField,
+  wordField,
+  type Field,
+  type FieldTable,
+} from '../fields.ts';
+import { GENERIC_FIELD_NAMES } from '../generic-field-names.ts';
+import { changing } from '../storage-scope.ts';
+
+const boundedSize: Field<number> = numberField;
+
+const CREATE_FIELDS = {
+  create: collectionField,
+  capped: boolField,
+  size: boundedSize,
+  max: boundedSize,
+  autoIndexId: boolField,
+  idIndex: objectField,
+  storageEngine: objectField,
+  validator: objectField,
+  validationLevel: wordField(['off', 'strict', 'moderate']),
+  validationAction: wordField(['error', 'warn', 'errorAndLog']),
+  indexOptionDefaults: objectField,
+  viewOn: stringField,
+  pipeline: arrayField,
+  collation: objectField,
+  timeseries: objectField,
+  expireAfterSeconds: anyField,
+  clusteredIndex: anyField,
+  changeStreamPreAndPostImages: objectField,
+  encryptedFields: objectField,
+  temp: boolField,
+  flags: numberField,
+  recordIdsReplicated: boolField,
+  primaryKey: objectField,
+  compression: stringField,
+  pageSize: anyField,
+  readPageSize: anyField,
+  fanout: numberField,
+} satisfies FieldTable;
+
+const create: Command = defineCommand({
+  name: 'create',
+  access: 'write',
+  inTransaction: 'yes',
+  about: 'makes a collection or a view',
+  fields: CREATE_FIELDS,
+  run: async (context, { create: name }) => {
+    const ns = namespaceOf(context.db, name);
+    const said = context.request.body.fields.slice(1).filter(([field, value]) => !GENERIC_FIELD_NAMES.has(field) && value !== null);
+    await changing(context, (txn) => context.server.catalog.create(txn, ns, Document.fromEntries(said)));
+    return {};
+  },
+});
+
+const drop: Command = defineCommand({
+  name: 'drop',
+  access: 'write',
+  about: 'drops a collection or a view',
+  fields: { drop: collectionField, collectionUUID: anyField },
+  run: async (context, { drop: name }) => {
+    const ns = namespaceOf(context.db, name);
+    try {
+      const { nIndexesWas } = await changing(context, (txn) => context.server.catalog.drop(txn, ns));
+      return { nIndexesWas: nIndexesWas === 0 ? undefined : nIndexesWas, ns: ns.text };
+    } catch (error) {
+      // Since MongoDB 7.0 dropping what is not there succeeds.
+      if (error instanceof CommandError && error.code === 26) return {};
+      throw error;
+    }
+  },
+});
+
+const dropDatabase: Command = defineCommand({
+  name: 'dropDatabase',
+  access: 'write',
+  about: 'drops all collections of a database',
+  fields: { dropDatabase: required(numberField) },
+  run: async (context, { dropDatabase: one }) => {
+    if (one !== 1) throw new CommandError(5255100, 'Location5255100', "Have to pass 1 as 'dropDatabase' parameter");
+    const { db, server } = context;
+    if (db === 'admin' || db === 'config' || db === 'local') {
+      throw new CommandError(20, 'IllegalOperation', `Dropping the '${db}' database is prohibited.`);
+    }
+    await changing(context, (txn) => server.catalog.dropDatabase(txn, db));
+    return { dropped: db };
+  },
+});
+
+const renameCollection: Command = defineCommand({
+  name: 'renameCollection',
+  access: 'write',
+  adminOnly: true,
+  about: 'gives a collection another name',
+  fields: {
+    renameCollection: required(stringField),
+    to: required(stringField),
+    dropTarget: boolField,
+    stayTemp: boolField,
+    collectionUUID: anyField,
+  },
+  run: async (context, { renameCollection: from, to, dropTarget }) => {
+    const source = parseNamespace(from);
+    const target = parseNamespace(to);
+    await changing(context, (txn) => context.server.catalog.rename(txn, source, target, { dropTarget: dropTarget ?? false }));
+    return {};
+  },
+});
+
+export const CREATE_COMMANDS: readonly Command[] = [create, drop, dropDatabase, renameCollection];

@@ -1,0 +1,96 @@
+// createIndexes, listIndexes and dropIndexes.
+
+import { CommandError } from '../../base/errors.ts';
+import { BsonArray, Document, type Value } from '../../bson/index.ts';
+import { namespaceOf, type IndexChoice } from '../../catalog/index.ts';
+import { sourceOf } from '../../session/index.ts';
+import { defineCommand, type Command, type Reply } from '../command.ts';
+import { replyWithCursor } from '../cursor-reply.ts';
+import { anyField, boolField, collectionField, objectField, objectsField, parseFields, required, boundedField, typeText } from '../fields.ts';
+import { changing, reading } from '../storage-scope.ts';
+
+const createIndexes: Command = defineCommand({
+  name: 'createIndexes',
+  access: 'write',
+  inTransaction: 'yes',
+  about: 'builds indexes, all or none',
+  fields: {
+    createIndexes: collectionField,
+    indexes: required(objectsField),
+    commitQuorum: anyField,
+    ignoreUnknownIndexOptions: boolField,
+  },
+  run: async (context, { createIndexes: name, indexes }): Promise<Reply> => {
+    const { server, transaction, operation } = context;
+    const ns = namespaceOf(context.db, name);
+    if (indexes.length === 0) throw new CommandError(2, 'BadValue', 'Must specify at least one index to create');
+    const built = await (transaction === undefined
+      ? server.catalog.createIndexes(ns, indexes, { checkInterrupt: () => { operation.checkInterrupt(); } })
+      : server.catalog.createIndexesIn(transaction.storage, ns, indexes));
+    const changed = built.after !== built.before || built.createdCollectionAutomatically;
+    if (changed && transaction === undefined) server.time.tick();
+    return {
+      numIndexesBefore: built.before,
+      numIndexesAfter: built.after,
+      createdCollectionAutomatically: built.createdCollectionAutomatically,
+      commitQuorum: transaction === undefined && changed ? 'votingMembers' : undefined,
+      note: changed ? undefined : 'all indexes already exist',
+    };
+  },
+});
+
+const CURSOR_TABLE = { batchSize: boundedField(0) };
+
+/** The option `cursor: { batchSize }` of the list commands. */
+export function batchSizeOf(command: string, cursor: Document | undefined): number | undefined {
+  return cursor === undefined ? undefined : parseFields(`${command}.cursor`, cursor, CURSOR_TABLE).batchSize;
+}
+
+const listIndexes: Command = defineCommand({
+  name: 'listIndexes',
+  access: 'read',
+  about: 'the indexes of a collection',
+  fields: { listIndexes: collectionField, cursor: objectField, includeBuildUUIDs: boolField, includeIndexBuildInfo: boolField },
+  run: async (context, { listIndexes: name, cursor }) => {
+    const ns = namespaceOf(context.db, name);
+    const specs = await reading(context, async (txn) => {
+      const collection = await context.server.catalog.collection(txn, ns);
+      if (collection === undefined) throw new CommandError(26, 'NamespaceNotFound', `ns does not exist: ${ns.text}`);
+      return collection.indexes.map((index) => index.spec);
+    });
+    return replyWithCursor(context, sourceOf(specs), { namespace: ns.text, batchSize: batchSizeOf('listIndexes', cursor) });
+  },
+});
+
+/** Which indexes the command names. */
+function choiceOf(value: Value): IndexChoice {
+  if (typeof value === 'string' || value instanceof Document) return value;
+  if (value instanceof BsonArray) {
+    const names = value.items();
+    if (names.every((name) => typeof name === 'string')) return names;
+    const wrong = names.findIndex((name) => typeof name !== 'string');
+    const text = `BSON field 'dropIndexes.index.${String(wrong)}' is the wrong type '${typeText(names[wrong] ?? null)}', expected type 'string'`;
+    throw new CommandError(14, 'TypeMismatch', text);
+  }
+  const text = `BSON field 'dropIndexes.index' is the wrong type '${typeText(value)}', expected types '[string, object]'`;
+  throw new CommandError(14, 'TypeMismatch', text);
+}
+
+const dropIndexes: Command = defineCommand({
+  name: 'dropIndexes',
+  aliases: ['deleteIndexes'],
+  access: 'write',
+  about: 'drops indexes',
+  fields: { dropIndexes: collectionField, index: required(anyField) },
+  run: async (context, { dropIndexes: name, index }) => {
+    const ns = namespaceOf(context.db, name);
+    const choice = choiceOf(index);
+    const { nIndexesWas } = await changing(context, (txn) => context.server.catalog.dropIndexes(txn, ns, choice));
+    return {
+      nIndexesWas,
+      msg: choice === '*' ? 'non-_id indexes dropped for collection' : undefined,
+    };
+  },
+});
+
+export const INDEX_COMMANDS: readonly Command[] = [createIndexes, listIndexes, dropIndexes];

@@ -1,0 +1,88 @@
+// listDatabases and listCollections.
+
+import { BsonArray, DateTime, Document } from '../../bson/index.ts';
+import type { Collection, View } from '../../catalog/index.ts';
+import { compileFilter, type Filter } from '../../query/index.ts';
+import { sourceOf } from '../../session/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { replyWithCursor } from '../cursor-reply.ts';
+import { anyField, boolField, objectField } from '../fields.ts';
+import { reading } from '../storage-scope.ts';
+import { batchSizeOf } from './indexes.ts';
+
+function optionalFilter(context: CommandContext, filter: Document | undefined): Filter | undefined {
+  if (filter === undefined) return undefined;
+  return compileFilter(filter, { now: new DateTime(context.server.env.clock.nowMs()) });
+}
+
+/** Bytes on disk of a collection and its indexes. */
+export function diskBytesOf(entry: Collection | View): number {
+  if (entry.kind === 'view') return 0;
+  const { documents, indexes } = entry.storage();
+  let bytes = documents.diskBytes;
+  for (const index of indexes.values()) bytes += index.diskBytes;
+  return bytes;
+}
+
+interface DatabaseRow {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+async function databaseRows(context: CommandContext): Promise<DatabaseRow[]> {
+  const { catalog } = context.server;
+  return reading(context, async (txn) => {
+    const rows: DatabaseRow[] = [];
+    for (const name of await catalog.databases(txn)) {
+      const collections = await catalog.collections(txn, name);
+      rows.push({ name, bytes: collections.reduce((sum, entry) => sum + diskBytesOf(entry), 0) });
+    }
+    return rows;
+  });
+}
+
+const listDatabases: Command = defineCommand({
+  name: 'listDatabases',
+  access: 'read',
+  adminOnly: true,
+  about: 'the databases and their sizes',
+  fields: { listDatabases: anyField, filter: objectField, nameOnly: boolField, authorizedDatabases: boolField },
+  run: async (context, { filter, nameOnly }) => {
+    const matches = optionalFilter(context, filter);
+    let total = 0;
+    const shown: Document[] = [];
+    for (const { name, bytes } of await databaseRows(context)) {
+      const row = Document.of({ name, sizeOnDisk: BigInt(bytes), empty: false });
+      if (matches?.matches(row) === false) continue;
+      total += bytes;
+      shown.push(nameOnly === true ? Document.of({ name }) : row);
+    }
+    if (nameOnly === true) return { databases: BsonArray.of(shown) };
+    const megabytes = BigInt(Math.floor(total / (1024 * 1024)));
+    return { databases: BsonArray.of(shown), totalSize: BigInt(total), totalSizeMb: megabytes };
+  },
+});
+
+function nameAndType(row: Document): Document {
+  return Document.of({ name: row.get('name'), type: row.get('type') });
+}
+
+const listCollections: Command = defineCommand({
+  name: 'listCollections',
+  access: 'read',
+  about: 'the collections and views of a database',
+  fields: { listCollections: anyField, filter: objectField, nameOnly: boolField, authorizedCollections: boolField, cursor: objectField },
+  run: async (context, { filter, nameOnly, cursor }) => {
+    const { db, server } = context;
+    const matches = optionalFilter(context, filter);
+    const rows = await reading(context, async (txn) => {
+      const entries = await server.catalog.collections(txn, db);
+      return entries.map((entry) => entry.describe()).filter((row) => matches?.matches(row) !== false);
+    });
+    const shown = nameOnly === true ? rows.map(nameAndType) : rows;
+    const batchSize = batchSizeOf('listCollections', cursor);
+    return replyWithCursor(context, sourceOf(shown), { namespace: `${db}.$cmd.listCollections`, batchSize });
+  },
+});
+
+export const LIST_COMMANDS: readonly Command[] = [listDatabases, listCollections];

@@ -1,0 +1,40 @@
+// What all commands of one server share.
+
+import type { Catalog } from '../catalog/index.ts';
+import type { Env } from '../env/index.ts';
+import type { ClusterClock, CursorRegistry, OperationContext, ServerCounters, SessionRegistry } from '../session/index.ts';
+import type { RetryStore } from './retry-store.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
+import type { EngineReport } from './engine-report.ts';
+
+/** How the server was started, as clients are told. */
+export interface ServerOptions {
+  /** Version of this product. */
+  readonly version: string;
+  /** Presents a standalone server to tools that want one, instead of a replica set of one member. */
+  readonly standalone: boolean;
+  readonly replicaSetName: string;
+  /** The words of the command line, and the options they gave. */
+  readonly commandLine: readonly string[];
+  readonly dbPath: string;
+  readonly port: number;
+}
+
+/** The one state of a server. */
+export interface ServerState {
+  readonly catalog: Catalog;
+  readonly env: Env;
+  readonly engine: EngineReport;
+  readonly options: ServerOptions;
+  readonly counters: ServerCounters;
+  readonly sessions: SessionRegistry;
+  readonly cursors: CursorRegistry;
+  readonly time: ClusterClock;
+  readonly retries: RetryStore;
+  readonly snapshots: SnapshotStore;
+  readonly operations: ReadonlyMap<number, OperationContext>;
+  /** Milliseconds since 1970 at which the server started. */
+  readonly startedMs: number;
+  /** Seconds after which an open transaction is aborted (transactionLifetimeLimitSeconds). */
+  transactionLifetimeSeconds: number;
+}

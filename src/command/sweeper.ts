@@ -1,0 +1,53 @@
+// The server's own housekeeping: idle cursors and sessions are ended, transactions that have lived too long are aborted, records of
+// retryable writes that nobody may ask for any more are removed.
+
+import type { ServerState } from './server-state.ts';
+
+const PERIOD_MS = 1000;
+
+/** Seconds between two looks at stored records: they are kept for an hour, so being late by some minutes is nothing. */
+const RECORDS_PERIOD_SECONDS = 300;
+
+/** Housekeeping that is under way. */
+export interface Sweeper {
+  stop(): void;
+  /** Resolves when it has stopped. */
+  readonly stopped: Promise<void>;
+}
+
+/** Starts the housekeeping of a server. */
+export function serverSweeper(server: ServerState): Sweeper {
+  const stopping = new AbortController();
+  const stopped = sweepUntil(server, stopping.signal);
+  return {
+    stop: () => {
+      stopping.abort();
+    },
+    stopped,
+  };
+}
+
+async function sweepUntil(server: ServerState, signal: AbortSignal): Promise<void> {
+  const { clock } = server.env;
+  for (let round = 1; ; round++) {
+    await clock.sleep(PERIOD_MS, signal);
+    if (signal.aborted) return;
+    server.cursors.sweep();
+    server.snapshots.sweep();
+    await server.sessions.sweep(server.transactionLifetimeSeconds * 1000);
+    if (round % RECORDS_PERIOD_SECONDS === 0) await sweepRecords(server, signal);
+  }
+}
+
+async function sweepRecords(server: ServerState, signal: AbortSignal): Promise<void> {
+  try {
+    await server.retries.sweep({
+      checkInterrupt: () => {
+        signal.throwIfAborted();
+      },
+    });
+  } catch {
+    // Records that could not be removed now are met again in the next round; an engine that cannot write says so by `fatal`.
+    return;
+  }
+}
