@@ -4,7 +4,7 @@
 import { EngineError } from '../base/errors.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { dropTree } from './drop-tree.ts';
-import type { EngineParts } from './environment.ts';
+import type { EngineParts } from './engine-parts.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { EngineState } from './state.ts';
 import { flushJob } from './tree/job/flush-job.ts';

@@ -4,9 +4,8 @@
 import { must } from '../base/assert.ts';
 import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
-import type { EngineParts } from './environment.ts';
+import type { EngineParts } from './engine-parts.ts';
 import type { Pins } from './reads.ts';
-import type { EngineTransaction } from './transaction.ts';
 import type { Front } from './tree/front.ts';
 import { Rows, Scan } from './tree/scan.ts';
 import type { FillResult } from './tree/scan.ts';
@@ -15,7 +14,7 @@ import type { Batch, BatchLimit, Cursor, KeyRange, Soon } from './types.ts';
 
 /** What a cursor is opened over. */
 export interface CursorView {
-  readonly transaction: EngineTransaction;
+  readonly transaction: { readonly isOpen: boolean };
   readonly tree: Tree;
   readonly seq: number;
   readonly range: KeyRange;

@@ -1,7 +1,7 @@
 // Taking a dropped tree apart once no snapshot can read it: every block it names is given back. The dictionary table lists it until the
 // next checkpoint, so a crash in between only means doing it again.
 
-import type { EngineParts } from './environment.ts';
+import type { EngineParts } from './engine-parts.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { Extent } from './tree/node.ts';

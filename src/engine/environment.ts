@@ -8,6 +8,7 @@ import type { CheckpointRoot } from './block/block-number.ts';
 import { BlockStore } from './block/block-store.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
+import type { EngineParts } from './engine-parts.ts';
 import { JobRunner } from './job-runner.ts';
 import { engineOptions } from './options.ts';
 import { Parts } from './parts.ts';
@@ -19,16 +20,6 @@ import { EngineTransaction } from './transaction.ts';
 import type { DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
-/** What transactions, cursors and background work share. */
-export interface EngineParts {
-  readonly state: EngineState;
-  readonly parts: Parts;
-  readonly reads: Reads;
-  readonly commits: Commits;
-  /** A transaction has ended. */
-  ended(transaction: EngineTransaction): void;
-}
-
 const catalogDictionary = 1 as DictionaryId;
 
 /** An environment on files. */
@@ -39,10 +30,10 @@ class FileEnvironment implements Environment {
   readonly #background: Background;
   readonly #checkpoints: Checkpoints;
   readonly #lock: DirectoryLock;
-  readonly #open: Set<EngineTransaction>;
+  readonly #open: Set<Transaction>;
   #transactions: number = 0;
 
-  constructor(engine: EngineParts, open: Set<EngineTransaction>, work: { background: Background; checkpoints: Checkpoints; lock: DirectoryLock }) {
+  constructor(engine: EngineParts, open: Set<Transaction>, work: { background: Background; checkpoints: Checkpoints; lock: DirectoryLock }) {
     this.#engine = engine;
     this.#open = open;
     this.#background = work.background;
@@ -127,7 +118,7 @@ export async function openEnvironment(env: Env, path: string, options: Partial<E
 async function openLocked(env: Env, path: string, options: EngineOptions, lock: DirectoryLock): Promise<Environment> {
   const { store, root } = await openStore(env, path);
   const state = new EngineState(env, path, options, store);
-  const open = new Set<EngineTransaction>();
+  const open = new Set<Transaction>();
   const parts = new Parts(state);
   const engine: EngineParts = { state, parts, reads: new Reads(state, parts), commits: new Commits(state), ended: (transaction) => open.delete(transaction) };
   const checkpoints = new Checkpoints(state, root?.dictionaryTable);

@@ -3,7 +3,7 @@
 
 import type { CheckpointRoot } from './block/block-number.ts';
 import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
-import type { EngineParts } from './environment.ts';
+import type { EngineParts } from './engine-parts.ts';
 import type { EngineState } from './state.ts';
 import { Tree } from './tree/tree.ts';
 import type { Seq } from './types.ts';

@@ -6,7 +6,7 @@ import { hash52 } from '../base/hash.ts';
 import { checkRecordSize } from './commits.ts';
 import { EngineCursor } from './cursor.ts';
 import { dictionaryOptions, messageBytesMax } from './options.ts';
-import type { EngineParts } from './environment.ts';
+import type { EngineParts } from './engine-parts.ts';
 import { messageKinds } from './run/message.ts';
 import { emptyRecord } from './state.ts';
 import { throttle } from './throttle.ts';

@@ -4,7 +4,7 @@
 import { compareBytes } from '../base/bytes.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
 import type { BlockNumber } from './block/block-number.ts';
-import type { EngineParts } from './environment.ts';
+import type { EngineParts } from './engine-parts.ts';
 import type { Extent, InternalNode, TreeNode } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';
 import type { VerifyProblem, VerifyReport } from './types.ts';

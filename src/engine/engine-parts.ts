@@ -1,0 +1,17 @@
+// What transactions, cursors and background work of one environment share.
+
+import type { Commits } from './commits.ts';
+import type { Parts } from './parts.ts';
+import type { Reads } from './reads.ts';
+import type { EngineState } from './state.ts';
+import type { Transaction } from './types.ts';
+
+/** The parts of an open environment. */
+export interface EngineParts {
+  readonly state: EngineState;
+  readonly parts: Parts;
+  readonly reads: Reads;
+  readonly commits: Commits;
+  /** A transaction has ended. */
+  ended(transaction: Transaction): void;
+}
