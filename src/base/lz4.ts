@@ -96,7 +96,7 @@ export function compressLz4(source: Uint8Array, target: Uint8Array): number {
     const slot = hash(word);
     const candidate = (table[slot] as number) - base;
     table[slot] = base + at;
-    if (candidate < 0 || at - candidate > offsetMax || read32(source, candidate) !== word) {
+    if (candidate < 0 || candidate >= at || at - candidate > offsetMax || read32(source, candidate) !== word) {
       at += misses++ >>> skipTrigger;
       continue;
     }

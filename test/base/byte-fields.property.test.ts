@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ByteReader } from '../../src/base/byte-reader.ts';
 import { ByteWriter } from '../../src/base/byte-writer.ts';
-import { EngineError } from '../../src/base/errors.ts';
+import { AssertionError, EngineError } from '../../src/base/errors.ts';
 import { varintLength } from '../../src/base/varint.ts';
 
 type Field = { kind: 'u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'varint' | 'f64'; value: number } | { kind: 'bytes'; value: Uint8Array };
@@ -105,4 +105,14 @@ test('a writer pads with zeros, patches what it wrote, and starts anew after res
   writer.u16(1);
   writer.append(Uint8Array.of(1, 2, 3, 4), 1, 3);
   assert.deepEqual(writer.bytes(), Uint8Array.of(1, 0, 2, 3));
+});
+
+test('a number that a field cannot hold is a bug of the writer', () => {
+  for (const value of [-1, 0.5, 2 ** 53, NaN]) {
+    assert.throws(() => new ByteWriter().varint(value), AssertionError);
+    assert.throws(() => new ByteWriter().u64(value), AssertionError);
+  }
+  const writer = new ByteWriter();
+  writer.u32(1);
+  for (const at of [-1, 1, 4]) assert.throws(() => writer.patchU32(at, 0), AssertionError);
 });
