@@ -59,7 +59,7 @@ interface Action<T> {
   readonly name?: NameChange;
 }
 
-/** Typical and longest durations in milliseconds; one operation in `slowOdds` takes ten times as long. */
+/** Typical durations in milliseconds; one operation in `slowOdds` takes ten times as long. Each machine is faster or slower at each kind. */
 const durationMs: Readonly<Record<Operation, number>> = {
   open: 0.05,
   create: 0.1,
@@ -73,14 +73,20 @@ const durationMs: Readonly<Record<Operation, number>> = {
   syncDirectory: 3,
 };
 const slowOdds = 50;
+const speeds = [0.05, 1, 1, 5];
 
 /** Pid that a simulated process says it has. */
 export const simPid = 4711;
+
+function mapValues(table: Readonly<Record<Operation, number>>, change: (value: number) => number): Record<Operation, number> {
+  return Object.fromEntries(Object.entries(table).map(([kind, value]) => [kind, change(value)])) as Record<Operation, number>;
+}
 
 /** The files of one simulated machine. */
 export class SimFiles implements FileSystem {
   readonly faults: SimFaults = new SimFaults();
   readonly #parts: SimFilesParts;
+  readonly #durationMs: Readonly<Record<Operation, number>>;
   readonly #outstanding = new Set<Action<unknown>>();
   readonly #locked = new Set<string>();
   readonly #flips: { path: string; offset: number; mask: number }[] = [];
@@ -93,6 +99,8 @@ export class SimFiles implements FileSystem {
   constructor(parts: SimFilesParts) {
     this.#parts = parts;
     this.#capacityBytes = parts.capacityBytes;
+    const fastSlow = parts.random.fork('speeds');
+    this.#durationMs = mapValues(durationMs, (ms) => ms * fastSlow.pick(speeds));
   }
 
   /** Operations begun so far. */
@@ -242,7 +250,7 @@ export class SimFiles implements FileSystem {
     const { clock, random } = this.#parts;
     const slow = random.below(slowOdds) === 0 ? 10 : 1;
     return new Promise<T>((resolve, reject) => {
-      clock.after(durationMs[action.kind] * slow * (0.2 + random.fraction()), () => {
+      clock.after(this.#durationMs[action.kind] * slow * (0.2 + random.fraction()), () => {
         this.#outstanding.delete(action);
         try {
           const result = this.#finish(action, failure);
