@@ -52,6 +52,9 @@ export {
 export { NumberSum } from './number-sum.ts';
 export type { RoundingMode } from './decimal.ts';
 export { compareNumbers } from './number-order.ts';
+export { toExtendedJson } from './extended-json.ts';
+export type { ExtendedJsonMode } from './extended-json.ts';
+export { fromExtendedJson } from './extended-json-read.ts';
 export { ObjectId, ObjectIdGenerator } from './object-id.ts';
 export type { ObjectIdSources } from './object-id.ts';
 export {

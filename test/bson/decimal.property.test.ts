@@ -39,12 +39,12 @@ describe('decimal arithmetic', () => {
         if (fault !== 0n) assert.equal(result.coefficient.toString().length, 34);
         if (fault === lastPlace(result)) assert.equal(result.coefficient % 2n, 0n);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
   it('multiplies and divides to within half of the last place', () => {
-    const small = finite.filter((value) => value.exponent > -2000 && value.exponent < 2000 && value.coefficient !== 0n);
+    const small = finite.filter((value) => value.exponent > -400 && value.exponent < 400 && value.coefficient !== 0n);
     fc.assert(
       fc.property(small, small, (a, b) => {
         const product = multiplyNumbers(a, b);
@@ -55,7 +55,7 @@ describe('decimal arithmetic', () => {
         const rest = abs(exact(quotient) * exact(b) - exact(a) * 10n ** BigInt(scale)) * 2n;
         assert.ok(rest <= lastPlace(quotient) * abs(exact(b)));
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 

@@ -40,7 +40,7 @@ describe('a key', () => {
       fc.property(anyNumber, anyNumber, (a, b) => {
         assert.equal(sign(compareBytes(encodeKey([a]), encodeKey([b]))), sign(compareValues(a, b)));
       }),
-      { numRuns: 20000 },
+      { numRuns: 8000 },
     );
   });
 
@@ -49,7 +49,7 @@ describe('a key', () => {
       fc.property(anyValue, anyValue, (a, b) => {
         assert.equal(sign(compareBytes(encodeKey([a]), encodeKey([b]))), sign(compareValues(a, b)));
       }),
-      { numRuns: 10000 },
+      { numRuns: 4000 },
     );
   });
 
@@ -61,7 +61,7 @@ describe('a key', () => {
         const expected = compareValues(a[0], b[0]) * directions[0] || compareValues(a[1], b[1]) * directions[1];
         assert.equal(sign(compareBytes(encodeKey(a, directions), encodeKey(b, directions))), sign(expected));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 
@@ -81,7 +81,7 @@ describe('a key', () => {
         }
         assert.equal(offset, key.length);
       }),
-      { numRuns: 10000 },
+      { numRuns: 4000 },
     );
   });
 
@@ -97,7 +97,7 @@ describe('a key', () => {
         bits.addRaw(bytes, bytes[4] as number, at);
         assert.deepEqual(bits.finish(), keyTypeBits([value]));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 

@@ -91,7 +91,7 @@ describe('validateDocument', () => {
         assert.equal(verdict(written), 0);
         assert.equal(compareValues(Document.fromBytes(written), read), 0);
       }),
-      { numRuns: 20000 },
+      { numRuns: 8000 },
     );
   });
 
@@ -103,7 +103,7 @@ describe('validateDocument', () => {
         framed.set(bytes, 20);
         assert.equal(verdict(framed, 20, 20 + bytes.length), verdict(bytes));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 
