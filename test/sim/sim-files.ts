@@ -47,6 +47,7 @@ interface Action<T> {
   readonly kind: Operation;
   readonly path: string;
   readonly detail?: string;
+  /** What it writes, for the trace; what it reads follows from that. */
   readonly data?: () => Uint8Array;
   /** Bytes by which it would grow the disk. */
   readonly grows?: () => number;
@@ -336,7 +337,6 @@ class SimFile implements File {
       kind: 'read',
       path,
       detail: `${String(offset)}+${String(target.length)}`,
-      data: () => target,
       complete: () => this.#files.readInto(target, inode, { path, offset }),
       fail: () => target.fill(0xdd),
     });
