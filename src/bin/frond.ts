@@ -1,0 +1,36 @@
+// The product's one command: the first word chooses, the rest is for what it chooses.
+
+import { describeOptions } from './option-table.ts';
+import { serve } from './serve.ts';
+import { FrondUsage } from './usage.ts';
+
+interface Subcommand {
+  readonly doc: string;
+  readonly run: (words: readonly string[]) => Promise<number>;
+}
+
+const subcommands: ReadonlyMap<string, Subcommand> = new Map([['serve', { doc: 'run the server and the gateway', run: serve }]]);
+
+function help(): string {
+  const list = [...subcommands].map(([name, { doc }]) => `  ${name.padEnd(10)} ${doc}`).join('\n');
+  return `usage: frond COMMAND [options]\n\n${list}\n\nOptions of serve:\n${describeOptions()}\n  --config FILE\n      a YAML file with the settings named above`;
+}
+
+async function main(words: readonly string[]): Promise<number> {
+  const [name, ...rest] = words;
+  if (name === undefined || name === 'help' || rest.includes('--help') || name === '--help') {
+    console.log(help());
+    return name === undefined ? 2 : 0;
+  }
+  const subcommand = subcommands.get(name);
+  if (subcommand === undefined) throw new FrondUsage(`unknown command ${name}; frond help lists them`);
+  return await subcommand.run(rest);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof FrondUsage)) throw error;
+  console.error(`frond: ${error.message}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,47 @@
+// `frond serve`: runs until SIGTERM or SIGINT, prints one line when it is ready, ends with a status other than 0 when it cannot promise
+// anything any more.
+
+import { EngineError } from '../base/errors.ts';
+import { openHostEnv } from '../env/index.ts';
+import type { NetworkAddress } from '../env/index.ts';
+import { RunningServer } from './running-server.ts';
+import { serveOptions } from './server-options.ts';
+
+function shown({ host, port }: NetworkAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** A sentence for what kept the server from starting. */
+function describeStart(error: unknown, dbPath: string): string {
+  if (!(error instanceof EngineError)) return error instanceof Error ? error.message : String(error);
+  if (error.code === 'locked' && error.place.pid !== undefined) return `the data directory ${dbPath} is in use by process ${error.place.pid}`;
+  return error.message;
+}
+
+function onBug(error: unknown, where: string): void {
+  console.error(`frond: internal error in ${where}:`, error);
+}
+
+/** Runs a server; resolves with the exit status. */
+export async function serve(words: readonly string[]): Promise<number> {
+  const env = await openHostEnv();
+  const options = await serveOptions(env, words);
+  const stop = new Promise<'stop'>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve('stop'));
+  });
+  let server: RunningServer;
+  try {
+    server = await RunningServer.open(env, options, { onBug });
+  } catch (error) {
+    console.error(`frond: ${describeStart(error, options.dbPath)}`);
+    return 1;
+  }
+  console.log(`listening on mongodb://${shown(server.address)}/?replicaSet=${options.replSetName}`);
+  const end = await Promise.race([stop, server.fatal]);
+  if (end === 'stop') {
+    await server.close();
+    return 0;
+  }
+  console.error(`frond: ${end.message}${end.cause instanceof Error ? `: ${end.cause.message}` : ''}`);
+  return 1;
+}
