@@ -2,11 +2,10 @@
 // its greatest going down, over all parts of a compound specification together. Follows the manual's pages "sort()" and "$sort".
 
 import { compareBytes } from '../base/bytes.ts';
-import { BsonArray, decodeElement, Document, encodeKey, findField, isNumber, parsePath } from '../bson/index.ts';
+import { BsonArray, decodeElement, describeField, describeValue, Document, encodeKey, findField, isNumber, parsePath, wholeNumber } from '../bson/index.ts';
 import type { KeyDirection, Path, Value } from '../bson/index.ts';
-import { describeField, describeValue } from './describe.ts';
+
 import { splitPath } from './expression/field-path.ts';
-import { wholeNumber } from './integer.ts';
 import { refuse } from './refuse.ts';
 import { tuplesOf } from './tuples.ts';
 

@@ -4,13 +4,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandError } from '../../src/base/errors.ts';
-import { DateTime } from '../../src/bson/index.ts';
+import { DateTime, describeValue } from '../../src/bson/index.ts';
 import {
   compileAddFields,
   compileFilter,
   compileProjection,
   compileUnsetFields,
-  describeValue,
 } from '../../src/query/index.ts';
 import { bson, doc } from './support/shorthand.ts';
 import type { Plain } from './support/shorthand.ts';

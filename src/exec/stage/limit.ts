@@ -1,8 +1,8 @@
 // `$limit` and `$skip`: the first documents only, or all but the first. Follows the manual's pages "$limit" and "$skip".
 
-import { isNumber } from '../../bson/index.ts';
+import { describeValue, isNumber, wholeNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
-import { describeValue, refuse, wholeNumber } from '../../query/index.ts';
+import { refuse } from '../../query/index.ts';
 import type { BatchSource } from '../../session/index.ts';
 import type { Stage, StageRule } from '../stage.ts';
 

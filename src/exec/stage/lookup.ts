@@ -1,9 +1,9 @@
 // `$lookup`: for each document, an array of documents of another collection: those with an equal field, or what a pipeline gives, or both.
 // Follows the manual's page "$lookup (aggregation)".
 
-import { BsonArray, Document, parsePath, Regex, visitPath } from '../../bson/index.ts';
+import { BsonArray, describeValue, Document, parsePath, Regex, visitPath } from '../../bson/index.ts';
 import type { Path, Value } from '../../bson/index.ts';
-import { createCompiler, describeValue, nameOf, refuse, splitPath, validateVariableName, Variable } from '../../query/index.ts';
+import { createCompiler, nameOf, refuse, splitPath, validateVariableName, Variable } from '../../query/index.ts';
 import type { Compiler, Expression } from '../../query/index.ts';
 import type { BatchSource, OperationContext } from '../../session/index.ts';
 import { NestedPipeline } from '../nested.ts';

@@ -3,9 +3,8 @@
 // An operator with constant operands is evaluated here once, so that its error shows even if no document is ever seen, as in MongoDB.
 // Follows the manual's pages "Expressions", "Field Paths" and "Variables in Aggregation Expressions".
 
-import { BsonArray, Document } from '../../bson/index.ts';
+import { BsonArray, describeValue, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
-import { describeValue } from '../describe.ts';
 import { refuse } from '../refuse.ts';
 import { constant, Dependencies, isConstant, Variable } from './expression.ts';
 import type { Expression, ExpressionForm, ExpressionOptions } from './expression.ts';

@@ -1,9 +1,8 @@
 // How an operator is declared: how many operands it takes, or which named arguments, and the function of their values. The error codes
 // for a wrong call belong to the operator (as in MongoDB each has its own), so they stand in its declaration.
 
-import { bsonUndefined, Document, typeNameOf, typeOf } from '../../bson/index.ts';
+import { bsonUndefined, describeValue, Document, typeNameOf, typeOf } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
-import { describeValue } from '../describe.ts';
 import { refuse } from '../refuse.ts';
 import type { Compiler, OperatorRule } from './compiler.ts';
 import { isConstant } from './expression.ts';

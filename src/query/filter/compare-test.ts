@@ -4,33 +4,12 @@
 // "Comparison/Sort Order".
 
 import { compareRange } from '../../base/bytes.ts';
-import {
-  BsonArray,
-  BsonSymbol,
-  bsonType,
-  classOf,
-  classOfTypeByte,
-  compareNumbers,
-  compareRaw,
-  compareValues,
-  DateTime,
-  decodeValue,
-  Document,
-  Double,
-  isNumber,
-  maxKey,
-  minKey,
-  ObjectId,
-  readDouble,
-  readInt32,
-  readInt64,
-  readUint32,
-} from '../../bson/index.ts';
+import { BsonArray, BsonSymbol, bsonType, classOf, classOfTypeByte, compareNumbers, compareRaw, compareValues, DateTime, decodeValue, Document, Double, isNaNNumber, isNumber, maxKey, minKey, ObjectId, readDouble, readInt32, readInt64, readUint32 } from '../../bson/index.ts';
 import type { MaxKey, MinKey, NumberValue, Value } from '../../bson/index.ts';
 import { decodeUtf8, encodeUtf8 } from '../../base/text.ts';
-import { isNaNValue, readNumber } from '../integer.ts';
 import type { CompareOperator } from './node.ts';
 import type { ElementTest } from './path.ts';
+import { readNumber } from './read-number.ts';
 
 /** Whether a sign (of stored value minus wanted value) is what the operator asks for. */
 type Accept = (sign: number) => boolean;
@@ -89,16 +68,16 @@ function exactDouble(value: NumberValue): number | undefined {
 
 function numberTest(operator: CompareOperator, wanted: NumberValue): ElementTest {
   const accept = accepts[operator];
-  if (isNaNValue(wanted)) {
+  if (isNaNNumber(wanted)) {
     if (!accept(0)) return never;
     return (bytes, type, at) => {
       const stored = readNumber(bytes, type, at);
-      return stored !== undefined && isNaNValue(stored);
+      return stored !== undefined && isNaNNumber(stored);
     };
   }
   const slow: ElementTest = (bytes, type, at) => {
     const stored = readNumber(bytes, type, at);
-    return stored !== undefined && !isNaNValue(stored) && accept(compareNumbers(stored, wanted));
+    return stored !== undefined && !isNaNNumber(stored) && accept(compareNumbers(stored, wanted));
   };
   const double = exactDouble(wanted);
   if (double === undefined) return slow;
@@ -152,7 +131,7 @@ export function anyOfTest(values: readonly Value[]): ElementTest {
   const texts = new Set<string>();
   const others: ElementTest[] = [];
   for (const value of values) {
-    const double = isNumber(value) && !isNaNValue(value) ? exactDouble(value) : undefined;
+    const double = isNumber(value) && !isNaNNumber(value) ? exactDouble(value) : undefined;
     if (double !== undefined) numbers.add(double === 0 ? 0 : double);
     else if (typeof value === 'string') texts.add(value);
     else others.push(compareTest('eq', value));
@@ -176,7 +155,7 @@ function numberSetTest(numbers: ReadonlySet<number>): ElementTest {
     }
     if (type !== bsonType.decimal) return false;
     const stored = readNumber(bytes, type, at);
-    if (stored === undefined || isNaNValue(stored)) return false;
+    if (stored === undefined || isNaNNumber(stored)) return false;
     for (const number of numbers) if (compareNumbers(stored, new Double(number)) === 0) return true;
     return false;
   };

@@ -5,6 +5,7 @@ import type { ExpressionOptions } from '../expression/expression.ts';
 import { compileNode } from './compile.ts';
 import type { FilterNode } from './node.ts';
 import { parseFilter } from './parse.ts';
+import type { FilterPlace } from './parse.ts';
 
 /** What compiling a filter, projection or update needs from outside. */
 export type QueryOptions = ExpressionOptions;
@@ -25,8 +26,8 @@ export interface Filter {
 }
 
 /** Compiles a filter. Throws CommandError for what MongoDB refuses. */
-export function compileFilter(filter: Document, options: QueryOptions): Filter {
-  return filterOf(parseFilter(filter, options));
+export function compileFilter(filter: Document, options: QueryOptions, place: FilterPlace = 'query'): Filter {
+  return filterOf(parseFilter(filter, options, place));
 }
 
 /** Compiles a tree, for a planner that has taken conditions out. */

@@ -1,19 +1,11 @@
 // Operands of path operators, checked and made into nodes: `$type`, `$size`, `$mod`, the bit tests and the regular expression pair. The
 // texts and codes of the refusals are MongoDB's. Follows the manual's pages of these operators.
 
-import {
-  Binary,
-  BsonArray,
-  isNumber,
-  Regex,
-  typeCodeOf,
-  typeNameOf,
-} from '../../bson/index.ts';
+import { Binary, BsonArray, describeValue, fitsInt64, isNaNNumber, isNumber, Regex, truncateNumber, typeCodeOf, typeNameOf, wholeNumber } from '../../bson/index.ts';
 import type { Path, Value ,
 
   Document} from '../../bson/index.ts';
-import { fitsInt64, isNaNValue, truncate, wholeNumber } from '../integer.ts';
-import { describeValue } from '../describe.ts';
+
 import { refuse } from '../refuse.ts';
 import { compilePattern } from '../regex.ts';
 import type { BitsOperator, FilterNode } from './node.ts';
@@ -48,8 +40,8 @@ function typeCodes(item: Value): readonly number[] {
 /** What makes an operand no integer: the words MongoDB has for it, or undefined for an int64. */
 export function integerFault(operand: Value): string | undefined {
   if (!isNumber(operand)) return 'Expected a number in';
-  if (isNaNValue(operand)) return 'Expected an integer, but found NaN in';
-  const cut = truncate(operand);
+  if (isNaNNumber(operand)) return 'Expected an integer, but found NaN in';
+  const cut = truncateNumber(operand);
   if (cut === undefined || !fitsInt64(cut)) return 'Cannot represent as a 64-bit integer';
   return wholeNumber(operand) === undefined ? 'Expected an integer' : undefined;
 }
@@ -81,7 +73,7 @@ export function parseMod(path: Path, operand: Value): FilterNode {
 }
 
 function modInteger(role: string, operand: Value): bigint {
-  const cut = isNumber(operand) ? truncate(operand) : undefined;
+  const cut = isNumber(operand) ? truncateNumber(operand) : undefined;
   const fault = cut === undefined ? 'Unable to coerce NaN/Inf to integral type' : 'Out of bounds coercing to integral value';
   if (cut === undefined || !fitsInt64(cut)) throw refuse(2, `malformed mod, ${role} value is invalid :: caused by :: ${fault}`);
   return cut;

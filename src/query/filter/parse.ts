@@ -19,14 +19,17 @@ const DEPTH_MAX = 100;
 /** Where a filter's document stands, and what compiling it needs. */
 interface Scope {
   readonly options: ExpressionOptions;
-  /** False below `$elemMatch`, where `$expr` and `$where` may not stand. */
-  readonly top: boolean;
+  /** What may stand here: `$expr`, `$where` and `$text` only in a query's filter, outside of `$elemMatch`. */
+  readonly place: FilterPlace;
   readonly depth: number;
 }
 
+/** Where a filter is written. */
+export type FilterPlace = 'query' | 'elemMatch' | 'arrayFilter';
+
 /** Parses a filter. Throws CommandError as MongoDB does. */
-export function parseFilter(filter: Document, options: ExpressionOptions): FilterNode {
-  return parseDocument(filter, { options, top: true, depth: 0 });
+export function parseFilter(filter: Document, options: ExpressionOptions, place: FilterPlace = 'query'): FilterNode {
+  return parseDocument(filter, { options, place, depth: 0 });
 }
 
 function deeper(scope: Scope): Scope {
@@ -127,7 +130,6 @@ function parseIn({ path, operand, name }: Operation): FilterNode {
     if (node?.kind === 'regex') patterns.push(node.pattern);
     else values.push(item);
   }
-  if (values.length + patterns.length === 0) return { kind: 'always', value: false };
   const only = values[0];
   if (values.length === 1 && patterns.length === 0 && only !== undefined) return compareNode('eq', path, only);
   return { kind: 'in', path, values, patterns };
@@ -147,7 +149,7 @@ function parseOptions({ siblings }: Operation): undefined {
 
 function parseElemMatch({ path, operand, scope }: Operation): FilterNode {
   if (!(operand instanceof Document)) throw refuse(2, '$elemMatch needs an Object');
-  const inner = { ...deeper(scope), top: false };
+  const inner: Scope = { ...deeper(scope), place: 'elemMatch' };
   const name = operand.first?.[0];
   if (holdsOperators(operand) && name !== undefined && !pathless.has(name)) {
     const node = parseOperators(selfPath, operand, inner);
@@ -160,7 +162,7 @@ function parseAll(operation: Operation): FilterNode {
   const { path, operand } = operation;
   if (!(operand instanceof BsonArray)) throw refuse(2, '$all needs an array');
   const items = operand.items();
-  if (items.length === 0) return { kind: 'always', value: false };
+  if (items.length === 0) return { kind: 'in', path, values: [], patterns: [] };
   if (isElemMatch(items[0])) {
     return andOf(
       items.map((item) => {
@@ -227,7 +229,8 @@ function parseBranches(operand: Value, scope: Scope, name: string): FilterNode[]
 }
 
 function parseExpr(operand: Value, scope: Scope): FilterNode {
-  if (!scope.top) throw refuse(2, '$expr can only be applied to the top-level document');
+  if (scope.place === 'arrayFilter') throw refuse(224, '$expr is not allowed in this context');
+  if (scope.place === 'elemMatch') throw refuse(2, '$expr can only be applied to the top-level document');
   const expression = compileExpression(operand, scope.options);
   if (expression.form.kind === 'constant') return { kind: 'always', value: isTruthy(expression.form.value) };
   return { kind: 'expr', expression };
@@ -251,14 +254,14 @@ const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule
   [
     '$where',
     (_operand, scope) => {
-      if (!scope.top) throw refuse(2, '$elemMatch cannot contain $where expression');
+      if (scope.place === 'elemMatch') throw refuse(2, '$elemMatch cannot contain $where expression');
       throw refuse(2, '$where is not allowed: this server does not run JavaScript');
     },
   ],
   [
     '$text',
     (_operand, scope) => {
-      if (!scope.top) throw refuse(2, '$text can only be applied to the top-level document');
+      if (scope.place !== 'query') throw refuse(2, '$text can only be applied to the top-level document');
       throw refuse(27, 'text index required for $text query');
     },
   ],

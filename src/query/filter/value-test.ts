@@ -2,11 +2,11 @@
 // Follows the manual's pages of `$type`, `$size`, `$mod`, `$bitsAllSet` and its kin, and `$regex`.
 
 import { decodeUtf8 } from '../../base/text.ts';
-import { bsonType, elementValue, decodeValue, readInt32, Regex, valueEnd } from '../../bson/index.ts';
-import { fitsInt64, readNumber, truncate, wholeNumber } from '../integer.ts';
+import { bsonType, decodeValue, elementValue, fitsInt64, readInt32, Regex, truncateNumber, valueEnd, wholeNumber } from '../../bson/index.ts';
 import type { Pattern } from '../regex.ts';
 import type { BitsNode, BitsOperator, ModNode } from './node.ts';
 import type { ElementTest } from './path.ts';
+import { readNumber } from './read-number.ts';
 
 /** The value is there. */
 export const existsTest: ElementTest = (_bytes, type) => type !== 0;
@@ -41,7 +41,7 @@ export function modTest(node: Pick<ModNode, 'divisor' | 'remainder'>): ElementTe
   return (bytes, type, at) => {
     if (type === bsonType.int && smallDivisor !== undefined) return readInt32(bytes, at) % smallDivisor === smallRemainder;
     const stored = readNumber(bytes, type, at);
-    const cut = stored === undefined ? undefined : truncate(stored);
+    const cut = stored === undefined ? undefined : truncateNumber(stored);
     return cut !== undefined && fitsInt64(cut) && cut % divisor === remainder;
   };
 }

@@ -2,7 +2,7 @@
 // fields may stand together, and the refusals, are MongoDB's. Follows the manual's pages "Project Fields to Return from Query",
 // "$project" and "Projection Operators".
 
-import { BsonArray, Document, isNumber } from '../../bson/index.ts';
+import { BsonArray, Document, isNaNNumber, isNumber, toDouble, truncateNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import type { Compiler } from '../expression/compiler.ts';
 import { createCompiler, expressionOperators } from '../expression/compile.ts';
@@ -10,7 +10,6 @@ import { splitPath } from '../expression/field-path.ts';
 import { compileElementFinder } from '../filter/compile.ts';
 import { parseFilter } from '../filter/parse.ts';
 import type { QueryOptions } from '../filter/filter.ts';
-import { isNaNValue, int64Max, truncate } from '../integer.ts';
 import { refuse } from '../refuse.ts';
 import { isTruthy } from '../truth.ts';
 import { branchOf } from './node.ts';
@@ -236,14 +235,10 @@ function refuseMeta(argument: Value | undefined): never {
 /** A count as `$slice` takes it: cut to an integer, held within what an array can have; NaN is 0. */
 function sliceCount(value: Value): number | undefined {
   if (!isNumber(value)) return undefined;
-  if (isNaNValue(value)) return 0;
-  const cut = truncate(value) ?? (isNegativeInfinity(value) ? -int64Max : int64Max);
+  if (isNaNNumber(value)) return 0;
   const bound = 0x7fffffffn;
+  const cut = truncateNumber(value) ?? (toDouble(value) < 0 ? -bound - 1n : bound + 1n);
   return Number(cut > bound ? bound : cut < -bound ? -bound : cut);
-}
-
-function isNegativeInfinity(value: Value): boolean {
-  return typeof value === 'object' && value !== null && 'value' in value && value.value === -Infinity;
 }
 
 /** The find form of `$slice`; undefined where the operand is the aggregation operator's. */

@@ -23,7 +23,7 @@ export interface ProjectionOptions extends QueryOptions {
 /** A projection compiled once for a command. */
 export interface Projection {
   /** The projected document; the document itself where nothing changes it. */
-  apply(doc: Document): Document;
+  readonly apply: (doc: Document) => Document;
   readonly kind: 'all' | 'inclusion' | 'exclusion' | 'addition';
   /** The paths that the result depends on (for covered plans), or undefined for the whole document. */
   readonly fieldsNeeded: readonly string[] | undefined;

@@ -1,0 +1,169 @@
+// Update operators of arrays but `$push`: `$addToSet`, `$pop`, `$pull` and `$pullAll`. Follows the manual's section "Array Update
+// Operators"; the texts of refusals are MongoDB's.
+
+import {
+  BsonArray,
+  bsonType,
+  BsonWriter,
+  describeField,
+  describeValue,
+  Document,
+  elementValue,
+  equalValues,
+  isNumber,
+  item,
+  Regex,
+  typeNameOf,
+  valueEnd,
+  wholeNumber,
+} from '../../bson/index.ts';
+import type { Value } from '../../bson/index.ts';
+import { nameOf } from '../expression/define.ts';
+import { compileFilter } from '../filter/filter.ts';
+import type { QueryOptions } from '../filter/filter.ts';
+import { integerFault } from '../filter/operand.ts';
+import { refuse } from '../refuse.ts';
+import { wrapValue } from './array-filter.ts';
+import { keep } from './operation.ts';
+import type { OperationParser } from './operation.ts';
+import { RawValue } from './raw-value.ts';
+
+/** The array with those elements only that pass; its raw bytes. */
+function filterArray(current: RawValue, passes: (element: RawValue) => boolean): RawValue {
+  const writer = new BsonWriter(current.end - current.start + 8).startArray('');
+  const { bytes } = current;
+  let kept = 0;
+  let at = current.start + 4;
+  for (;;) {
+    const type = bytes[at] as number;
+    if (type === 0) break;
+    const value = elementValue(bytes, at);
+    const end = valueEnd(bytes, type, value);
+    const element = new RawValue(bytes, type, value, end);
+    if (passes(element)) writer.writeRaw(item(kept++), type, element.toBytes());
+    at = end;
+  }
+  const whole = writer.end().finish();
+  return new RawValue(whole, bsonType.array, 6, whole.length - 1);
+}
+
+/** Appends values to an array without decoding it; its raw bytes. */
+export function appendToArray(current: RawValue, values: readonly Value[]): RawValue {
+  const writer = new BsonWriter(current.end - current.start + 64).startArray('');
+  let length = 0;
+  let at = current.start + 4;
+  const { bytes } = current;
+  for (;;) {
+    const type = bytes[at] as number;
+    if (type === 0) break;
+    at = valueEnd(bytes, type, elementValue(bytes, at));
+    length++;
+  }
+  writer.copyElements(bytes, current.start + 4, at);
+  for (const value of values) writer.writeElement(item(length++), value);
+  const whole = writer.end().finish();
+  return new RawValue(whole, bsonType.array, 6, whole.length - 1);
+}
+
+function refuseEach(operator: string, type: Value): never {
+  throw refuse(14, `The argument to $each in ${operator} must be an array but it was of type ${nameOf(type)}`);
+}
+
+/** `$addToSet`. */
+export const parseAddToSet: OperationParser = (operand) => {
+  let given: readonly Value[] = [operand];
+  if (operand instanceof Document && operand.first?.[0] === '$each') {
+    const each = operand.first[1];
+    if (!(each instanceof BsonArray)) return refuseEach('$addToSet', each);
+    if (operand.fields.length > 1) {
+      throw refuse(2, `Found unexpected fields after $each in $addToSet: ${describeValue(operand)}`);
+    }
+    given = each.items();
+  }
+  const fresh = distinct([], given);
+  return {
+    existing: (current, _scope, name) => {
+      if (!current.isArray) {
+        const type = typeNameOf(current.type) ?? 'minKey';
+        throw refuse(2, `Cannot apply $addToSet to non-array field. Field named '${name}' has non-array type ${type}`);
+      }
+      const added = distinct(BsonArray.fromBytes(current.bytes, current.start).items(), fresh);
+      return added.length === 0 ? keep : appendToArray(current, added);
+    },
+    missing: () => BsonArray.of(fresh),
+  };
+};
+
+/** The values that are not in `known`, each once. */
+function distinct(known: readonly Value[], values: readonly Value[]): Value[] {
+  const added: Value[] = [];
+  const isIn = (list: readonly Value[], value: Value): boolean => list.some((each) => equalValues(each, value));
+  for (const value of values) if (!isIn(known, value) && !isIn(added, value)) added.push(value);
+  return added;
+}
+
+/** `$pop`. */
+export const parsePop: OperationParser = (operand, path) => {
+  const shown = describeField(path, operand);
+  const fault = integerFault(operand);
+  if (fault !== undefined) throw refuse(9, `${fault}: ${shown}`);
+  const direction = isNumber(operand) ? wholeNumber(operand) : undefined;
+  if (direction !== 1n && direction !== -1n) throw refuse(9, `$pop expects 1 or -1, found: ${describeValue(operand)}`);
+  return {
+    existing: (current) => {
+      if (!current.isArray) {
+        const type = typeNameOf(current.type) ?? 'minKey';
+        throw refuse(14, `Path '${path}' contains an element of non-array type '${type}'`);
+      }
+      const length = BsonArray.fromBytes(current.bytes, current.start).length;
+      if (length === 0) return keep;
+      const dropped = direction === 1n ? length - 1 : 0;
+      let index = 0;
+      return filterArray(current, () => index++ !== dropped);
+    },
+    missing: () => keep,
+  };
+};
+
+const EMPTY_NAME = new Uint8Array(0);
+
+/** `$pull`: a value, a condition on elements, or a filter of elements that are documents. */
+export function pullParser(options: QueryOptions): OperationParser {
+  return (operand) => cullingOperation(pullTest(operand, options));
+}
+
+function pullTest(operand: Value, options: QueryOptions): (element: RawValue) => boolean {
+  const isCondition = operand instanceof Document && operand.first?.[0].startsWith('$') === true;
+  if (operand instanceof Regex || isCondition) {
+    const filter = compileFilter(Document.fromEntries([['', operand]]), options, 'elemMatch');
+    return (element) => filter.matchesRaw(wrapValue(EMPTY_NAME, element), 0);
+  }
+  if (operand instanceof Document) {
+    const filter = compileFilter(operand, options, 'elemMatch');
+    return (element) => element.type === bsonType.object && filter.matchesRaw(element.bytes, element.start);
+  }
+  return (element) => equalValues(element.decode(), operand);
+}
+
+/** `$pullAll`: values. */
+export const parsePullAll: OperationParser = (operand) => {
+  if (!(operand instanceof BsonArray)) {
+    throw refuse(2, `$pullAll requires an array argument but was given a ${nameOf(operand)}`);
+  }
+  const values = operand.items();
+  return cullingOperation((element) => {
+    const stored = element.decode();
+    return values.some((value) => equalValues(stored, value));
+  });
+};
+
+function cullingOperation(isPulled: (element: RawValue) => boolean): ReturnType<OperationParser> {
+  return {
+    existing: (current) => {
+      if (!current.isArray) throw refuse(2, 'Cannot apply $pull to a non-array value');
+      const left = filterArray(current, (element) => !isPulled(element));
+      return left.end - left.start < current.end - current.start ? left : keep;
+    },
+    missing: () => keep,
+  };
+}

@@ -1,0 +1,235 @@
+// Applies an update's tree to one raw document: one walk, untouched fields copied as they lie, changed ones written in their place, new
+// ones behind them. Whether anything changed is known from the bytes. Follows the manual's pages "Update Operators" and the positional
+// operators; the texts of refusals are MongoDB's.
+
+import { BsonWriter, bsonType, decodeName, describeField, Document, elementValue, item, valueEnd } from '../../bson/index.ts';
+import type { Value } from '../../bson/index.ts';
+import { refuse } from '../refuse.ts';
+import type { ArrayFilters } from './array-filter.ts';
+import { mergeNodes } from './node.ts';
+import type { ElementsNode, FieldsNode, UpdateNode } from './node.ts';
+import { keep, remove } from './operation.ts';
+import type { OperationScope, Outcome } from './operation.ts';
+import { refuseDollarName } from './path.ts';
+import { encodeValue, RawValue } from './raw-value.ts';
+
+/** Nulls that one update may put between an array's end and a new element. */
+const PADDING_MAX = 1_500_000;
+
+/** The updated document, or the same one if nothing changed. */
+export function runUpdate(doc: Document, root: FieldsNode, scope: OperationScope, filters: ArrayFilters): Document {
+  const run = new UpdateRun(scope, filters);
+  return run.whole(doc, root);
+}
+
+class UpdateRun {
+  readonly #scope: OperationScope;
+  readonly #filters: ArrayFilters;
+  #writer = new BsonWriter();
+  #changed = false;
+
+  constructor(scope: OperationScope, filters: ArrayFilters) {
+    this.#scope = scope;
+    this.#filters = filters;
+  }
+
+  whole(doc: Document, root: FieldsNode): Document {
+    this.#writer = new BsonWriter(doc.byteLength + 64);
+    this.#fields(doc.bytes, doc.start, root, '');
+    return this.#changed ? this.#writer.finishDocument() : doc;
+  }
+
+  /** The children of a level with the positional one put at its index. */
+  #childrenOf(node: FieldsNode, path: string): ReadonlyMap<string, UpdateNode> {
+    if (node.positional === undefined) return node.children;
+    const { position } = this.#scope.context;
+    if (position === undefined || position < 0) {
+      throw refuse(2, 'The positional operator did not find the match needed from the query.');
+    }
+    const name = String(position);
+    const known = node.children.get(name);
+    const merged = known === undefined ? node.positional : mergeNodes(known, node.positional, join(path, name));
+    return new Map([...node.children, [name, merged]]);
+  }
+
+  #fields(bytes: Uint8Array, start: number, node: FieldsNode, path: string): void {
+    const children = this.#childrenOf(node, path);
+    const seen = new Set<string>();
+    let at = start + 4;
+    for (;;) {
+      const type = bytes[at] as number;
+      if (type === 0) break;
+      const value = elementValue(bytes, at);
+      const end = valueEnd(bytes, type, value);
+      const name = decodeName(bytes, at + 1, value - 1);
+      const child = seen.has(name) ? undefined : children.get(name);
+      if (child === undefined) {
+        this.#writer.copyElements(bytes, at, end);
+      } else {
+        seen.add(name);
+        this.#touch(name, new RawValue(bytes, type, value, end), child, { path, inArray: false });
+      }
+      at = end;
+    }
+    for (const [name, child] of children) if (!seen.has(name)) this.#create(name, child, path);
+  }
+
+  #create(name: string, child: UpdateNode, path: string): void {
+    refuseDollarName(name, join(path, name));
+    const made = this.#makeValue(child, join(path, name));
+    if (made === keep) return;
+    this.#write(name, made);
+  }
+
+  #write(name: string, value: Value | RawValue): void {
+    this.#changed = true;
+    if (value instanceof RawValue) this.#writer.writeRaw(name, value.type, value.toBytes());
+    else this.#writer.writeElement(name, value);
+  }
+
+  /** The value of something that is not there; `keep` if it stays so. */
+  #makeValue(node: UpdateNode, path: string): Value | RawValue | typeof keep {
+    if (node.kind === 'leaf') return node.operation.missing(this.#scope);
+    if (node.kind === 'elements') {
+      throw refuse(2, `The path '${path}' must exist in the document in order to apply array updates.`);
+    }
+    const entries: [string, Value][] = [];
+    for (const [name, child] of this.#childrenOf(node, path)) {
+      const made = this.#makeValue(child, join(path, name));
+      if (made === keep) continue;
+      refuseDollarName(name, join(path, name));
+      entries.push([name, made instanceof RawValue ? made.decode() : made]);
+    }
+    return entries.length === 0 ? keep : Document.fromEntries(entries);
+  }
+
+  /** Writes what becomes of a value that a node speaks of. */
+  #touch(name: string, current: RawValue, node: UpdateNode, place: Place): void {
+    const path = join(place.path, name);
+    if (node.kind === 'leaf') {
+      if (!place.inArray) refuseDollarName(name, path);
+      this.#settle(name, current, node.operation.existing(current, this.#scope, name), place);
+    } else if (node.kind === 'elements') {
+      this.#elements(name, current, node, path);
+    } else if (current.type === bsonType.object) {
+      this.#writer.startDocument(name);
+      this.#fields(current.bytes, current.start, node, path);
+      this.#writer.end();
+    } else if (current.isArray) {
+      this.#writer.startArray(name);
+      this.#indexes(name, current, node, path);
+      this.#writer.end();
+    } else {
+      this.#blocked(name, current, node, path);
+      this.#writer.writeRaw(name, current.type, current.toBytes());
+    }
+  }
+
+  #settle(name: string, current: RawValue, outcome: Outcome, place: Place): void {
+    if (outcome === remove) {
+      if (!place.inArray) this.#changed = true;
+      else if (current.type !== bsonType.null) this.#changed = true;
+      if (place.inArray) this.#writer.writeElement(name, null);
+      return;
+    }
+    if (outcome !== keep) {
+      const made = outcome instanceof RawValue ? outcome : encodeValue(outcome);
+      if (!made.isIdentical(current)) {
+        this.#write(name, made);
+        return;
+      }
+    }
+    this.#writer.writeRaw(name, current.type, current.toBytes());
+  }
+
+  /** Fields below a value that can have none. */
+  #blocked(name: string, current: RawValue, node: FieldsNode, path: string): void {
+    for (const [field, child] of this.#childrenOf(node, path)) {
+      this.#refuseBlocked(field, child, () => describeField(name, current.decode()));
+    }
+  }
+
+  #refuseBlocked(field: string, node: UpdateNode, element: () => string): void {
+    if (node.kind === 'leaf') {
+      if (node.operation.ignoresBlockedPath?.(this.#scope) === true) return;
+    } else if (node.kind === 'fields') {
+      if (node.positional === undefined && [...node.children.values()].every((child) => this.#ignored(child))) return;
+    }
+    throw refuse(28, `Cannot create field '${field}' in element {${element()}}`);
+  }
+
+  #ignored(node: UpdateNode): boolean {
+    if (node.kind === 'leaf') return node.operation.ignoresBlockedPath?.(this.#scope) === true;
+    return node.kind === 'fields' && node.positional === undefined && [...node.children.values()].every((child) => this.#ignored(child));
+  }
+
+  /** An array whose elements are named by index. */
+  #indexes(name: string, current: RawValue, node: FieldsNode, path: string): void {
+    const children = this.#childrenOf(node, path);
+    let length = 0;
+    let at = current.start + 4;
+    const { bytes } = current;
+    for (;;) {
+      const type = bytes[at] as number;
+      if (type === 0) break;
+      const value = elementValue(bytes, at);
+      const end = valueEnd(bytes, type, value);
+      const index = item(length++);
+      const child = children.get(index);
+      if (child === undefined) this.#writer.copyElements(bytes, at, end);
+      else this.#touch(index, new RawValue(bytes, type, value, end), child, { path, inArray: true });
+      at = end;
+    }
+    for (const [field, child] of children) {
+      const index = /^(?:0|[1-9][0-9]*)$/.test(field) ? Number(field) : -1;
+      if (index >= 0 && index < length && field === item(index)) continue;
+      if (index < 0) {
+        this.#refuseBlocked(field, child, () => describeField(name, current.decode()));
+        continue;
+      }
+      const made = this.#makeValue(child, join(path, field));
+      if (made === keep) continue;
+      if (index - length > PADDING_MAX) throw refuse(2, `Cannot backfill array to larger than ${String(PADDING_MAX)} elements`);
+      while (length < index) this.#write(item(length++), null);
+      this.#write(item(length++), made);
+    }
+  }
+
+  /** An array whose elements are named by array filters. */
+  #elements(name: string, current: RawValue, node: ElementsNode, path: string): void {
+    if (!current.isArray) {
+      throw refuse(2, `Cannot apply array updates to non-array element ${describeField(name, current.decode())}`);
+    }
+    const { bytes } = current;
+    this.#writer.startArray(name);
+    let at = current.start + 4;
+    for (let length = 0; ; length++) {
+      const type = bytes[at] as number;
+      if (type === 0) break;
+      const value = elementValue(bytes, at);
+      const end = valueEnd(bytes, type, value);
+      const element = new RawValue(bytes, type, value, end);
+      const index = item(length);
+      let child: UpdateNode | undefined;
+      for (const [identifier, each] of node.children) {
+        if (!this.#filters.matches(identifier, element)) continue;
+        child = child === undefined ? each : mergeNodes(child, each, join(path, index));
+      }
+      if (child === undefined) this.#writer.copyElements(bytes, at, end);
+      else this.#touch(index, element, child, { path, inArray: true });
+      at = end;
+    }
+    this.#writer.end();
+  }
+}
+
+interface Place {
+  /** The path of what holds the value. */
+  readonly path: string;
+  readonly inArray: boolean;
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
