@@ -15,6 +15,16 @@ export interface Pattern {
   readonly prefixOnly: boolean;
   /** Whether the pattern is found anywhere in the text. */
   readonly test: (text: string) => boolean;
+  /** Where the pattern is first found at or behind the UTF-16 index `from`; undefined if it is not. */
+  readonly find: (text: string, from: number) => PatternMatch | undefined;
+}
+
+/** One place where a pattern was found, in UTF-16 indexes. */
+export interface PatternMatch {
+  readonly start: number;
+  readonly end: number;
+  /** What each group in parentheses caught; undefined for one that took no part. */
+  readonly captures: readonly (string | undefined)[];
 }
 
 const PATTERN_BYTES_MAX = 32764;
@@ -38,7 +48,20 @@ export function compilePattern(source: string, flags: string, owner = '$regex'):
   if (source.length > PATTERN_BYTES_MAX) throw refuse(51091, 'Regular expression is invalid: regular expression is too large');
   const sorted = [...new Set(flags)].sort().join('');
   const engine = compileEngine(sorted.includes('x') ? withoutSpaces(source) : source, bits);
-  return { source, flags: sorted, ...literalPrefix(source, sorted), test: (text) => engine.test(text) };
+  return {
+    source,
+    flags: sorted,
+    ...literalPrefix(source, sorted),
+    test: (text) => engine.test(text),
+    find: (text, from) => findMatch(engine, text, from),
+  };
+}
+
+function findMatch(engine: RE2JS, text: string, from: number): PatternMatch | undefined {
+  const matcher = engine.matcher(text);
+  if (!matcher.find(from)) return undefined;
+  const captures = Array.from({ length: matcher.groupCount() }, (_, index) => matcher.group(index + 1) ?? undefined);
+  return { start: matcher.start(), end: matcher.end(), captures };
 }
 
 function compileEngine(source: string, bits: number): RE2JS {

@@ -2,8 +2,9 @@
 
 import type { AccumulatorRule, AccumulatorTable } from './accumulator.ts';
 import { collectAccumulators } from './collect.ts';
+import { numericAccumulators } from './numeric.ts';
 
-const families: readonly AccumulatorTable[] = [collectAccumulators];
+const families: readonly AccumulatorTable[] = [collectAccumulators, numericAccumulators];
 
 /** The accumulators, by name with `$`. */
 export const accumulators: ReadonlyMap<string, AccumulatorRule> = new Map(families.flatMap((family) => Object.entries(family)));

@@ -5,14 +5,37 @@ import type { Value } from '../../bson/index.ts';
 import { Compiler } from './compiler.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
 import type { Expression, ExpressionOptions } from './expression.ts';
+import { typeOperators } from './type.ts';
 import { variableOperators } from './variable.ts';
+import { accumulateOperators } from './accumulate.ts';
+import { arithmeticOperators } from './arithmetic.ts';
 import { arrayLoopOperators } from './array-loop.ts';
 import { arrayOperators } from './array.ts';
 import { comparisonOperators } from './comparison.ts';
+import { dateOperators } from './date.ts';
+import { dateSpanOperators } from './date-span.ts';
 import { objectOperators } from './object.ts';
+import { regexOperators } from './regex-find.ts';
 import { setOperators } from './set.ts';
+import { stringOperators } from './string.ts';
+import { substringOperators } from './substring.ts';
 
-const families: readonly OperatorTable[] = [variableOperators, comparisonOperators, arrayOperators, arrayLoopOperators, setOperators, objectOperators];
+const families: readonly OperatorTable[] = [
+  variableOperators,
+  arithmeticOperators,
+  comparisonOperators,
+  arrayOperators,
+  arrayLoopOperators,
+  setOperators,
+  objectOperators,
+  stringOperators,
+  substringOperators,
+  regexOperators,
+  typeOperators,
+  dateOperators,
+  dateSpanOperators,
+  accumulateOperators,
+];
 
 /** Every expression operator, by name with `$`. */
 export const expressionOperators: ReadonlyMap<string, OperatorRule> = new Map(families.flatMap((family) => Object.entries(family)));
