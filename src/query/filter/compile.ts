@@ -2,7 +2,7 @@
 // decided last leaves, where it was asked to, the array index that it matched at, for the positional operator `$` of updates and
 // projections. Only positive conditions joined by and have such an index, as in MongoDB: or and not leave none.
 
-import { bsonType, elementValue, Document, valueEnd } from '../../bson/index.ts';
+import { bsonType, compareStrings, elementValue, Document, valueEnd } from '../../bson/index.ts';
 import { isTruthy } from '../truth.ts';
 import { anyOfTest, compareTest, firstOf } from './compare-test.ts';
 import type { ElemMatchObjectNode, ElemMatchValueNode, FilterNode, PathNode } from './node.ts';
@@ -25,7 +25,7 @@ const wholeArrays: ReadonlySet<FilterNode['kind']> = new Set(['exists', 'size', 
 export function compileNode(node: FilterNode): DocumentTest {
   switch (node.kind) {
     case 'and':
-      return allOf(node.children.map(compileNode));
+      return allOf(inOrder(node.children).map(compileNode));
     case 'or':
       return anyOf(node.children.map(compileNode));
     case 'not': {
@@ -41,6 +41,18 @@ export function compileNode(node: FilterNode): DocumentTest {
     default:
       return compilePathNode(node);
   }
+}
+
+/** Kinds in the order in which MongoDB tests them: where several look into arrays, the last one says the place. */
+const testingOrder: readonly string[] = [
+  ...['and', 'or', 'elemMatchObject', 'elemMatchValue', 'size', 'eq', 'lte', 'lt', 'gt', 'gte', 'regex', 'mod', 'exists', 'in'],
+  ...['bits', 'not', 'type', 'expr', 'always'],
+];
+
+function inOrder(nodes: readonly FilterNode[]): FilterNode[] {
+  const rank = (node: FilterNode): number => testingOrder.indexOf(node.kind === 'compare' ? node.operator : node.kind);
+  const pathOf = (node: FilterNode): string => ('path' in node ? node.path.text : '');
+  return nodes.toSorted((a, b) => rank(a) - rank(b) || compareStrings(pathOf(a), pathOf(b)));
 }
 
 function allOf(tests: readonly DocumentTest[]): DocumentTest {

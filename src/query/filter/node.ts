@@ -144,10 +144,31 @@ export function andOf(nodes: readonly FilterNode[]): FilterNode {
   return children.length === 1 ? (children[0] as FilterNode) : { kind: 'and', children };
 }
 
-/** The or of at least one node; as small as it can be. */
+/** The or of at least one node, as small as it can be: nested ors are one, and equalities of one path are one `in`. */
 export function orOf(nodes: readonly FilterNode[]): FilterNode {
-  const children = nodes.flatMap((node) => (node.kind === 'or' ? node.children : [node]));
-  return children.length === 1 ? (children[0] as FilterNode) : { kind: 'or', children };
+  const flat = nodes.flatMap((node) => (node.kind === 'or' ? node.children : [node]));
+  const values = new Map<string, Value[]>();
+  for (const node of flat) if (isEquality(node)) values.set(node.path.text, [...(values.get(node.path.text) ?? []), ...valuesOf(node)]);
+  const seen = new Set<string>();
+  const children = flat.filter((node) => {
+    if (!isEquality(node)) return true;
+    const known = seen.has(node.path.text);
+    seen.add(node.path.text);
+    return !known;
+  });
+  const joined = children.map((node): FilterNode => {
+    const all = isEquality(node) ? (values.get(node.path.text) ?? []) : [];
+    return isEquality(node) && all.length > 1 ? { kind: 'in', path: node.path, values: all, patterns: [] } : node;
+  });
+  return joined.length === 1 ? (joined[0] as FilterNode) : { kind: 'or', children: joined };
+}
+
+function isEquality(node: FilterNode): node is CompareNode | InNode {
+  return (node.kind === 'compare' && node.operator === 'eq') || (node.kind === 'in' && node.patterns.length === 0);
+}
+
+function valuesOf(node: CompareNode | InNode): readonly Value[] {
+  return node.kind === 'in' ? node.values : [node.value];
 }
 
 /** The negation of a node. */

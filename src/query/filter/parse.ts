@@ -66,6 +66,11 @@ function holdsOperators(value: Value): value is Document {
   return name?.startsWith('$') === true && name !== '$ref' && name !== '$id' && name !== '$db';
 }
 
+/** Whether a value given for an element is a condition on it (`{ $gt: 3 }`), not a value or a filter of documents. */
+export function isCondition(value: Value): value is Document {
+  return holdsOperators(value) && !pathless.has(value.first?.[0] ?? '');
+}
+
 function parseField(path: Path, value: Value, scope: Scope): FilterNode {
   if (holdsOperators(value)) return parseOperators(path, value, scope);
   if (value instanceof Regex) return regexNode(path, value.pattern, value.flags);
@@ -150,8 +155,7 @@ function parseOptions({ siblings }: Operation): undefined {
 function parseElemMatch({ path, operand, scope }: Operation): FilterNode {
   if (!(operand instanceof Document)) throw refuse(2, '$elemMatch needs an Object');
   const inner: Scope = { ...deeper(scope), place: 'elemMatch' };
-  const name = operand.first?.[0];
-  if (holdsOperators(operand) && name !== undefined && !pathless.has(name)) {
+  if (isCondition(operand)) {
     const node = parseOperators(selfPath, operand, inner);
     return { kind: 'elemMatchValue', path, children: node.kind === 'and' ? node.children : [node] };
   }

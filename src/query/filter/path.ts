@@ -11,9 +11,9 @@ export const selfPath: Path = { text: '', parts: [] };
 /** Tests one value where it lies: `type` is its type byte (0 for missing, 255 for minKey), `at` the offset of the value. */
 export type ElementTest = (bytes: Uint8Array, type: number, at: number) => boolean;
 
-/** What a walk answers: the index in the outermost array that was entered, or one of the two below. */
+/** What a walk answers: the index in the outermost array that was entered without being asked for, or one of the two below. */
 export const noMatch = -2;
-/** Matched without entering an array. */
+/** Matched without entering an array, but by an index in the path. */
 export const matchedOutside = -1;
 
 /** Walks a path and asks the test for each value reached, until it says yes. */
@@ -78,16 +78,16 @@ export class PathWalk {
       if (type === 0) return noMatch;
       const value = elementValue(bytes, element);
       if (type === bsonType.object && this.#object(bytes, value, from) !== noMatch) return index;
-      if (index === wanted && this.#byIndex(bytes, type, value, from)) return index;
+      const named = index === wanted ? this.#byIndex(bytes, type, value, from) : noMatch;
+      if (named !== noMatch) return named;
       element = valueEnd(bytes, type, value);
     }
   }
 
   /** The element that component `from` names by its index; an array there is not tested element by element. */
-  #byIndex(bytes: Uint8Array, type: number, value: number, from: number): boolean {
-    if (from === this.#parts.length - 1) return this.#test(bytes, type, value);
-    if (type === bsonType.object) return this.#object(bytes, value, from + 1) !== noMatch;
-    if (type === bsonType.array) return this.#array(bytes, value, from + 1) !== noMatch;
-    return false;
+  #byIndex(bytes: Uint8Array, type: number, value: number, from: number): number {
+    if (from === this.#parts.length - 1) return this.#ask(bytes, type, value);
+    if (type === bsonType.object) return this.#object(bytes, value, from + 1);
+    return type === bsonType.array ? this.#array(bytes, value, from + 1) : noMatch;
   }
 }

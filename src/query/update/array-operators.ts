@@ -22,6 +22,7 @@ import { nameOf } from '../expression/define.ts';
 import { compileFilter } from '../filter/filter.ts';
 import type { QueryOptions } from '../filter/filter.ts';
 import { integerFault } from '../filter/operand.ts';
+import { isCondition } from '../filter/parse.ts';
 import { refuse } from '../refuse.ts';
 import { wrapValue } from './array-filter.ts';
 import { keep } from './operation.ts';
@@ -133,8 +134,7 @@ export function pullParser(options: QueryOptions): OperationParser {
 }
 
 function pullTest(operand: Value, options: QueryOptions): (element: RawValue) => boolean {
-  const isCondition = operand instanceof Document && operand.first?.[0].startsWith('$') === true;
-  if (operand instanceof Regex || isCondition) {
+  if (operand instanceof Regex || isCondition(operand)) {
     const filter = compileFilter(Document.fromEntries([['', operand]]), options, 'elemMatch');
     return (element) => filter.matchesRaw(wrapValue(EMPTY_NAME, element), 0);
   }

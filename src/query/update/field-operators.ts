@@ -1,7 +1,7 @@
 // Update operators of single fields: `$set`, `$setOnInsert`, `$unset`, `$inc`, `$mul`, `$min`, `$max`, `$bit` and `$currentDate`. Follows
 // the manual's section "Field Update Operators"; the texts of refusals are MongoDB's.
 
-import { addChecked, compareValues, Decimal128, describeField, describeValue, Document, Double, isNumber, multiplyChecked } from '../../bson/index.ts';
+import { addChecked, compareValues, Decimal128, describeField, describeValue, Document, Double, equalValues, isNumber, multiplyChecked, typeOf } from '../../bson/index.ts';
 import type { NumberValue, Value } from '../../bson/index.ts';
 import { nameOf } from '../expression/define.ts';
 import { refuse } from '../refuse.ts';
@@ -49,6 +49,8 @@ function arithmetic(rule: ArithmeticRule): OperationParser {
         const value = current.decode();
         if (!isNumber(value)) refuseType(rule.name, 'numeric', value, { scope, name });
         const result = rule.reckon(value, operand);
+        // -0.0 + 0.0 is another zero, but no change.
+        if (result !== undefined && typeOf(result) === typeOf(value) && equalValues(result, value)) return keep;
         if (result === undefined) {
           const shown = `(${nameOf(value) === 'int' ? 'NumberInt' : 'NumberLong'})${describeValue(value)}`;
           throw refuse(

@@ -75,10 +75,15 @@ class UpdateRun {
   }
 
   #create(name: string, child: UpdateNode, path: string): void {
-    refuseDollarName(name, join(path, name));
+    if (path === '') this.#checkTopName(name);
     const made = this.#makeValue(child, join(path, name));
     if (made === keep) return;
     this.#write(name, made);
+  }
+
+  /** Stored documents may have `$` names below the top; an insertion may bring them at the top too. */
+  #checkTopName(name: string): void {
+    if (!this.#scope.inserting) refuseDollarName(name, name);
   }
 
   #write(name: string, value: Value | RawValue): void {
@@ -97,7 +102,6 @@ class UpdateRun {
     for (const [name, child] of this.#childrenOf(node, path)) {
       const made = this.#makeValue(child, join(path, name));
       if (made === keep) continue;
-      refuseDollarName(name, join(path, name));
       entries.push([name, made instanceof RawValue ? made.decode() : made]);
     }
     return entries.length === 0 ? keep : Document.fromEntries(entries);
@@ -107,7 +111,7 @@ class UpdateRun {
   #touch(name: string, current: RawValue, node: UpdateNode, place: Place): void {
     const path = join(place.path, name);
     if (node.kind === 'leaf') {
-      if (!place.inArray) refuseDollarName(name, path);
+      if (place.path === '') this.#checkTopName(name);
       this.#settle(name, current, node.operation.existing(current, this.#scope, name), place);
     } else if (node.kind === 'elements') {
       this.#elements(name, current, node, path);

@@ -13,6 +13,7 @@ import { addOperation, fieldsNode, sortFields } from './node.ts';
 import type { FieldsNode, UpdateNode } from './node.ts';
 import type { OperationParser, OperationScope, UpdateContext, UpsertContext } from './operation.ts';
 import { parseUpdatePath } from './path.ts';
+import type { UpdatePath } from './path.ts';
 import { compileUpdatePipeline } from './pipeline.ts';
 import { parsePush } from './push.ts';
 import type { RawValue } from './raw-value.ts';
@@ -183,9 +184,20 @@ function scopeOf(doc: Document, context: UpdateContext, inserting: boolean, rena
   };
   for (const renaming of renamings) {
     const value = renaming.read(doc, scope.idText);
-    if (value !== undefined) moved.set(renaming.from.text, value);
+    if (value === undefined) continue;
+    if (doc.has('_id') && (isIdPath(renaming.from) || isIdPath(renaming.to))) refuseIdChange();
+    moved.set(renaming.from.text, value);
   }
   return scope;
+}
+
+function isIdPath(path: UpdatePath): boolean {
+  const first = path.parts[0];
+  return first?.kind === 'name' && first.name === '_id';
+}
+
+function refuseIdChange(): never {
+  throw refuse(66, "Performing an update on the path '_id' would modify the immutable field '_id'");
 }
 
 /** Refuses a change of the `_id`; a document that had none may get one. */
@@ -196,9 +208,7 @@ function checkId(before: Document, after: Document): void {
     if (newId !== undefined) validateId(newId);
     return;
   }
-  if (newId === undefined || !equalValues(oldId, newId)) {
-    throw refuse(66, "Performing an update on the path '_id' would modify the immutable field '_id'");
-  }
+  if (newId === undefined || !equalValues(oldId, newId)) refuseIdChange();
 }
 
 function checkSize(doc: Document): Document {
