@@ -8,7 +8,7 @@ import { RunMemory, runOf } from './run.ts';
 import type { Run, RunColumns } from './run.ts';
 
 /** Below this a loop copies faster than a view and `set`. */
-const loopCopyMax = 48;
+const loopCopyMax = 28;
 
 function copyBytes(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void {
   if (end - start <= loopCopyMax) for (let from = start, to = at; from < end; from++, to++) target[to] = source[from] as number;
