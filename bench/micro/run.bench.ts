@@ -12,6 +12,9 @@ import type { Bench } from '../support/bench.ts';
 
 const codecs = await loadCodecs();
 
+const names: readonly CodecName[] = ['none', 'lz4', 'zstd'];
+const smallest: CodecName = 'lz4';
+
 /** A permutation of [0, count) that looks random: count is a power of two. */
 function shuffled(i: number, count: number): number {
   return (Math.imul(i, 0x9e3779b1) >>> 7) & (count - 1);
@@ -82,8 +85,8 @@ const search = bench({
 
 const decode = bench({
   name: 'run/decode-basement',
-  small: { codec: 'lz4', valueBytes: 40, readPageBytes: 1024, rounds: 1 },
-  large: (['none', 'lz4', 'zstd'] as CodecName[]).flatMap((codec) =>
+  small: { codec: smallest, valueBytes: 40, readPageBytes: 1024, rounds: 1 },
+  large: names.flatMap((codec) =>
     [290, 16].map((valueBytes) => ({ codec, valueBytes, readPageBytes: 32 * 1024, rounds: 40 })),
   ),
   prepare: ({ codec, valueBytes, readPageBytes, rounds }) => {
@@ -106,8 +109,8 @@ const decode = bench({
 
 const encode = bench({
   name: 'run/build-extent',
-  small: { codec: 'lz4', valueBytes: 40, rounds: 1 },
-  large: (['none', 'lz4', 'zstd'] as CodecName[]).flatMap((codec) => [290, 16].map((valueBytes) => ({ codec, valueBytes, rounds: 10 }))),
+  small: { codec: smallest, valueBytes: 40, rounds: 1 },
+  large: names.flatMap((codec) => [290, 16].map((valueBytes) => ({ codec, valueBytes, rounds: 10 }))),
   prepare: ({ codec, valueBytes, rounds }) => {
     const run = makeRun(1 << 13, valueBytes, (i) => i + 1000, (i) => i * 3);
     const builder = new ExtentBuilder(codecs.byName(codec), 32 * 1024);
