@@ -12,6 +12,8 @@ import { arithmeticOperators } from './arithmetic.ts';
 import { arrayLoopOperators } from './array-loop.ts';
 import { arrayOperators } from './array.ts';
 import { comparisonOperators } from './comparison.ts';
+import { convertOperators } from './convert.ts';
+import { dateFromStringOperators } from './date-from-string.ts';
 import { dateOperators } from './date.ts';
 import { dateSpanOperators } from './date-span.ts';
 import { objectOperators } from './object.ts';
@@ -35,6 +37,8 @@ const families: readonly OperatorTable[] = [
   dateOperators,
   dateSpanOperators,
   accumulateOperators,
+  convertOperators,
+  dateFromStringOperators,
 ];
 
 /** Every expression operator, by name with `$`. */
