@@ -31,6 +31,7 @@ export class Background {
   readonly #stop: AbortController = new AbortController();
   #working: Promise<void> | undefined;
   #timers: Promise<void>[] = [];
+  #started: boolean = false;
 
   constructor(parts: EngineParts, runner: JobRunner, checkpoints: Checkpoints) {
     this.#parts = parts;
@@ -40,9 +41,10 @@ export class Background {
     parts.state.onWork = () => this.wake();
   }
 
-  /** Begins the work that comes with time. */
+  /** Begins to work: before that recovery does the steps itself. */
   start(): void {
     const { options } = this.#state;
+    this.#started = true;
     this.#timers.push(this.#every(options.checkpointPeriodMs, () => this.#checkpoints.run()));
     if (options.durability !== 'sync') this.#timers.push(this.#every(options.durability.delayedMs, () => this.#state.log.sync()));
   }
@@ -62,7 +64,7 @@ export class Background {
 
   /** Looks for work, if that is not going on. */
   wake(): void {
-    if (this.#working !== undefined || this.#stop.signal.aborted || this.#state.failure !== undefined) return;
+    if (!this.#started || this.#working !== undefined || this.#stop.signal.aborted || this.#state.failure !== undefined) return;
     this.#working = this.#work()
       .catch((error: unknown) => {
         this.#state.poison(error);

@@ -42,7 +42,7 @@ export class Checkpoints {
   async run(): Promise<void> {
     while (this.#running !== undefined) await this.#running.catch((cause: unknown) => cause);
     this.#state.checkUsable();
-    this.#running = this.#make().finally(() => {
+    this.#running = this.#state.fileGate.pass(() => this.#make()).finally(() => {
       this.#running = undefined;
     });
     await this.#running;

@@ -41,6 +41,10 @@ export class JobRunner {
 
   /** Runs a job to its end and applies its edit; false when it was undone for want of space. */
   async run(tree: Tree, make: (context: JobContext) => JobStep<Edit>): Promise<boolean> {
+    return await this.#state.fileGate.pass(() => this.#run(tree, make));
+  }
+
+  async #run(tree: Tree, make: (context: JobContext) => JobStep<Edit>): Promise<boolean> {
     const written: BlockNumber[] = [];
     const jobBytes = Math.min(tree.options.pageBytes * 2, this.#state.options.cacheBytes / 8);
     this.#state.budget.change('jobs', jobBytes);

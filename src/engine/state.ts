@@ -6,6 +6,7 @@ import type { Env } from '../env/index.ts';
 import type { BlockStore } from './block/block-store.ts';
 import { Budget } from './cache/budget.ts';
 import { PartCache } from './cache/part-cache.ts';
+import { Gate } from './gate.ts';
 import type { TreeNode } from './tree/node.ts';
 import { nodeBytes } from './tree/node.ts';
 import type { FlushLimits } from './tree/edit.ts';
@@ -42,6 +43,8 @@ export class EngineState {
   readonly trees: Map<DictionaryId, Tree> = new Map();
   readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, openTransactions: 0 };
   readonly store: BlockStore;
+  /** Whoever writes blocks passes it; `verify` closes it to see the files still. */
+  readonly fileGate: Gate = new Gate();
   /** Trees with frozen fronts, in the order in which they were frozen. */
   readonly frozen: Set<Tree> = new Set();
   /** Dropped trees that some snapshot may still read. */

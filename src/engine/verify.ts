@@ -105,7 +105,9 @@ export async function verifyEnvironment(engine: EngineParts): Promise<VerifyRepo
   const problems: VerifyProblem[] = [];
   let rows = 0;
   let blocks = 0;
-  for await (const problem of engine.state.store.verify()) problems.push({ ...problem });
+  await engine.state.fileGate.alone(async () => {
+    for await (const problem of engine.state.store.verify()) problems.push({ ...problem });
+  });
   for (const tree of [...engine.state.trees.values()]) {
     const check = await checkTree(engine, tree);
     if (check === undefined) continue;

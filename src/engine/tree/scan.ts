@@ -82,6 +82,7 @@ export class Scan {
   constructor(view: ScanView, range: ScanRange) {
     this.#view = view;
     this.#range = range;
+    this.#done = range.from !== undefined && range.to !== undefined && compareKeys(range.from, range.to) >= 0;
   }
 
   /** The last key that was decided on, where a scan made anew goes on behind. */

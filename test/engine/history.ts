@@ -1,0 +1,298 @@
+// A random history of transactions, snapshots, cursors, checkpoints and reopenings, done to the engine and to the model at once; every answer
+// must be the same. One seed gives one history. Nothing is done twice at a time here: crash-history.ts has commits that overlap.
+
+import assert from 'node:assert/strict';
+import { EngineError } from '../../src/base/errors.ts';
+import { openEnvironment } from '../../src/engine/index.ts';
+import type { Cursor, DictionaryId, Durability, EngineOptions, Environment, Transaction, TransactionMode } from '../../src/engine/index.ts';
+import type { Env } from '../../src/env/index.ts';
+import { SimRandom } from '../sim/sim-random.ts';
+import { ModelEnvironment } from '../support/model-environment.ts';
+
+/** Small everything, so that few operations reach splits, pushes and evictions. */
+export function smallOptions(random: SimRandom): Partial<EngineOptions> {
+  const pick = <T>(...choices: readonly T[]): T => choices[random.uint32() % choices.length] as T;
+  return {
+    cacheBytes: pick(1, 1, 2, 8) * 1024 * 1024,
+    frontBytes: pick(400, 2000, 10_000, 60_000),
+    bufferBytes: pick(500, 2000, 20_000),
+    logBytes: pick(200_000, 4_000_000),
+    logSegmentBytes: pick(131_072, 262_144),
+    checkpointPeriodMs: pick(5, 50, 1000, 100_000),
+    durability: pick<Durability>('sync', 'sync', { delayedMs: 20 }),
+    dictionary: {
+      compression: pick('none' as const, 'lz4' as const, 'zlib' as const, 'zstd' as const), pageBytes: pick(1024, 4096, 30_000),
+      readPageBytes: pick(512, 1024, 4096), fanout: pick(4, 5, 16),
+    },
+  };
+}
+
+interface Pair {
+  readonly mode: TransactionMode;
+  readonly engine: Transaction;
+  readonly model: Transaction;
+  readonly cursors: { readonly engine: Cursor; readonly model: Cursor }[];
+  /** What the transaction has made or dropped, known to others after its commit. */
+  readonly created: { readonly engine: DictionaryId; readonly model: DictionaryId }[];
+}
+
+type Outcome = { readonly value: unknown } | { readonly code: string };
+
+async function outcomeOf(act: () => unknown): Promise<Outcome> {
+  try {
+    return { value: await act() };
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { code: error.code };
+  }
+}
+
+/** What a history has done, for the report. */
+export interface HistoryReport {
+  readonly operations: number;
+  readonly commits: number;
+  readonly conflicts: number;
+  readonly reopenings: number;
+}
+
+/** One history. */
+export class History {
+  readonly #env: Env;
+  readonly #random: SimRandom;
+  readonly #options: Partial<EngineOptions>;
+  readonly #model: ModelEnvironment = new ModelEnvironment();
+  readonly #keys: number;
+  #engine: Environment;
+  #open: Pair[] = [];
+  #dictionaries: { readonly engine: DictionaryId; readonly model: DictionaryId }[] = [];
+  #report = { operations: 0, commits: 0, conflicts: 0, reopenings: 0 };
+
+  private constructor(env: Env, random: SimRandom, options: Partial<EngineOptions>, engine: Environment) {
+    this.#env = env;
+    this.#random = random;
+    this.#options = options;
+    this.#engine = engine;
+    this.#keys = random.uint32() % 3 === 0 ? 40 : 1500;
+    this.#dictionaries.push({ engine: engine.catalogDictionary, model: this.#model.catalogDictionary });
+  }
+
+  /** Runs a history of so many operations and verifies the files at its end. */
+  static async run(env: Env, seed: number, operations: number): Promise<HistoryReport> {
+    const random = new SimRandom(seed).fork('history');
+    const options = smallOptions(random);
+    const engine = await openEnvironment(env, '/data', options);
+    const history = new History(env, random, options, engine);
+    for (let i = 0; i < operations; i++) await history.#step();
+    await history.#end();
+    return history.#report;
+  }
+
+  #chance(share: number): boolean {
+    return this.#random.fraction() < share;
+  }
+
+  #below(n: number): number {
+    return this.#random.uint32() % n;
+  }
+
+  #key(): Uint8Array {
+    const number = this.#below(this.#keys);
+    // Long and short keys, some a prefix of others.
+    return new TextEncoder().encode(number % 7 === 0 ? `k${number}` : `key/${'x'.repeat(number % 5)}/${number}`);
+  }
+
+  async #step(): Promise<void> {
+    this.#report.operations += 1;
+    const dice = this.#random.fraction();
+    if (this.#open.length === 0 || (dice < 0.06 && this.#open.length < 6)) this.#begin();
+    else if (dice < 0.14) await this.#endOne();
+    else if (dice < 0.15) await this.#engine.checkpoint();
+    else if (dice < 0.153) await this.#reopen();
+    else if (dice < 0.2) this.#openCursor();
+    else if (dice < 0.35) await this.#readCursor();
+    else if (dice < 0.36) await this.#dictionary();
+    else if (dice < 0.4) await this.#env.clock.sleep(this.#below(30));
+    else await this.#readOrWrite();
+  }
+
+  #begin(): void {
+    const mode: TransactionMode = this.#chance(0.7) ? 'snapshot' : 'read';
+    const from = mode === 'read' && this.#chance(0.3) ? this.#open[0] : undefined;
+    this.#open.push({
+      mode, engine: this.#engine.begin(mode, from?.engine), model: this.#model.begin(mode, from?.model), cursors: [], created: [],
+    });
+  }
+
+  #one(): Pair | undefined {
+    return this.#open[this.#below(this.#open.length)];
+  }
+
+  async #endOne(): Promise<void> {
+    const pair = this.#one();
+    if (pair === undefined) return;
+    this.#open = this.#open.filter((other) => other !== pair);
+    if (this.#chance(0.2)) {
+      pair.engine.abort();
+      pair.model.abort();
+      return;
+    }
+    await pair.engine.commit();
+    await pair.model.commit();
+    this.#dictionaries.push(...pair.created);
+    this.#report.commits += 1;
+  }
+
+  async #reopen(): Promise<void> {
+    for (const pair of this.#open) pair.model.abort();
+    this.#open = [];
+    await this.#engine.close();
+    this.#engine = await openEnvironment(this.#env, '/data', { ...this.#options, ...(this.#chance(0.5) ? smallOptions(this.#random) : {}) });
+    this.#report.reopenings += 1;
+  }
+
+  #openCursor(): void {
+    const pair = this.#one();
+    const id = this.#dictionaries[this.#below(this.#dictionaries.length)];
+    if (pair === undefined || id === undefined) return;
+    const [a, b] = [this.#key(), this.#key()];
+    const range = { ...(this.#chance(0.5) ? { from: a } : {}), ...(this.#chance(0.5) ? { to: b } : {}) };
+    const direction = this.#chance(0.5) ? 1 : -1;
+    try {
+      const model = pair.model.cursor(id.model, range, direction);
+      pair.cursors.push({ model, engine: pair.engine.cursor(id.engine, range, direction) });
+    } catch (error) {
+      assert.ok(error instanceof EngineError && error.code === 'unknown-dictionary', String(error));
+      assert.throws(() => pair.engine.cursor(id.engine, range, direction), { code: 'unknown-dictionary' });
+    }
+  }
+
+  async #readCursor(): Promise<void> {
+    const pair = this.#one();
+    const cursor = pair?.cursors[this.#below(Math.max(1, pair.cursors.length))];
+    if (cursor === undefined) return;
+    if (this.#chance(0.15)) {
+      const key = this.#key();
+      cursor.engine.seek(key);
+      cursor.model.seek(key);
+    }
+    const limit = { rows: 1 + this.#below(80), bytes: 1_000_000 };
+    const [engine, model] = [await cursor.engine.nextBatch(limit), await cursor.model.nextBatch(limit)];
+    const rows = (batch: typeof engine): string[] => Array.from({ length: batch.length }, (_, i) => `${hex(batch.key(i))}=${hex(batch.value(i))}`);
+    assert.deepEqual(rows(engine), rows(model));
+  }
+
+  async #dictionary(): Promise<void> {
+    const pair = this.#one();
+    if (pair?.mode !== 'snapshot') return;
+    if (this.#chance(0.6) && this.#dictionaries.length < 8) {
+      pair.created.push({ engine: pair.engine.createDictionary(), model: pair.model.createDictionary() });
+      return;
+    }
+    const id = this.#dictionaries[1 + this.#below(Math.max(1, this.#dictionaries.length - 1))];
+    if (id === undefined || this.#open.length > 1) return;
+    const [engine, model] = [await outcomeOf(() => pair.engine.dropDictionary(id.engine)), await outcomeOf(() => pair.model.dropDictionary(id.model))];
+    assert.deepEqual(engine, model);
+    if ('value' in model) {
+      this.#open = [];
+      await pair.engine.commit();
+      await pair.model.commit();
+    }
+    this.#dictionaries = this.#dictionaries.filter((other) => other !== id);
+  }
+
+  async #readOrWrite(): Promise<void> {
+    const pair = this.#one();
+    if (pair === undefined) return;
+    const known = [...this.#dictionaries, ...pair.created];
+    const id = known[this.#below(known.length)];
+    if (id === undefined) return;
+    const act = pair.mode === 'read' || this.#chance(0.3) ? this.#reader(id) : this.#writer(id);
+    const [engine, model] = [await outcomeOf(() => act(pair.engine, id.engine)), await outcomeOf(() => act(pair.model, id.model))];
+    assert.deepEqual(engine, model);
+    if ('code' in engine) {
+      this.#report.conflicts += 1;
+      this.#open = this.#open.filter((other) => other !== pair);
+      pair.engine.abort();
+      pair.model.abort();
+    }
+  }
+
+  #reader(_id: unknown): (transaction: Transaction, id: DictionaryId) => unknown {
+    const key = this.#key();
+    if (this.#chance(0.1)) return (transaction, id) => ({ ...transaction.totals(id) });
+    return async (transaction, id) => {
+      const value = await transaction.get(id, key);
+      return value === undefined ? undefined : hex(value);
+    };
+  }
+
+  #writer(_id: unknown): (transaction: Transaction, id: DictionaryId) => unknown {
+    const key = this.#key();
+    if (this.#chance(0.25)) {
+      return async (transaction, id) => {
+        const before = await transaction.get(id, key);
+        await transaction.remove(id, key);
+        if (before !== undefined) transaction.count(id, -1, -before.length);
+      };
+    }
+    if (this.#chance(0.05)) {
+      return async (transaction, id) => {
+        const mark = transaction.mark();
+        await transaction.put(id, key, key);
+        transaction.count(id, 1, 1);
+        transaction.rollbackTo(mark);
+      };
+    }
+    const length = this.#chance(0.02) ? 3000 + this.#below(9000) : this.#below(120);
+    const value = new Uint8Array(length).fill(this.#below(256));
+    return async (transaction, id) => {
+      const before = await transaction.get(id, key);
+      await transaction.put(id, key, value);
+      transaction.count(id, before === undefined ? 1 : 0, value.length - (before?.length ?? 0));
+    };
+  }
+
+  async #end(): Promise<void> {
+    for (const pair of this.#open) {
+      pair.engine.abort();
+      pair.model.abort();
+    }
+    this.#open = [];
+    for (const round of ['as it is', 'reopened']) {
+      await this.#compareAll(round);
+      const { problems } = await this.#engine.verify();
+      assert.deepEqual(problems, [], round);
+      await this.#engine.close();
+      this.#engine = await openEnvironment(this.#env, '/data', this.#options);
+    }
+    await this.#engine.close();
+  }
+
+  async #compareAll(round: string): Promise<void> {
+    const pair = { engine: this.#engine.begin('read'), model: this.#model.begin('read') };
+    for (const id of this.#dictionaries) {
+      for (const direction of [1, -1] as const) {
+        const [engine, model] = [await allRows(pair.engine, id.engine, direction), await allRows(pair.model, id.model, direction)];
+        assert.deepEqual(engine, model, `dictionary ${id.engine} ${round}`);
+      }
+      assert.deepEqual({ ...pair.engine.totals(id.engine) }, { ...pair.model.totals(id.model) });
+    }
+    pair.engine.abort();
+    pair.model.abort();
+  }
+}
+
+export function hex(bytes: Uint8Array): string {
+  return bytes.length > 64 ? `${Buffer.from(bytes.subarray(0, 8)).toString('hex')}*${bytes.length}` : Buffer.from(bytes).toString('hex');
+}
+
+/** All rows of a dictionary as text. */
+export async function allRows(transaction: Transaction, id: DictionaryId, direction: 1 | -1): Promise<string[]> {
+  const cursor = transaction.cursor(id, {}, direction);
+  const rows: string[] = [];
+  for (;;) {
+    const batch = await cursor.nextBatch({ rows: 97, bytes: 100_000 });
+    if (batch.length === 0) return rows;
+    for (let i = 0; i < batch.length; i++) rows.push(`${hex(batch.key(i))}=${hex(batch.value(i))}`);
+  }
+}
