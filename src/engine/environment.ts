@@ -105,7 +105,7 @@ async function closeFiles(state: EngineState, lock: DirectoryLock): Promise<void
  */
 export async function openEnvironment(env: Env, path: string, options: Partial<EngineOptions> = {}): Promise<Environment> {
   const complete = engineOptions(options);
-  await env.files.makeDirectory(path);
+  await makeDurableDirectory(env, path);
   const lock = await env.files.lockDirectory(path);
   try {
     return await openLocked(env, path, complete, lock);
@@ -113,6 +113,22 @@ export async function openEnvironment(env: Env, path: string, options: Partial<E
     await lock.release();
     throw error;
   }
+}
+
+/** Makes the directory and its missing parents, each durably in its own parent (law 24). */
+async function makeDurableDirectory(env: Env, path: string): Promise<void> {
+  if (await env.files.exists(path)) return;
+  const parent = parentOf(path);
+  if (parent !== path) await makeDurableDirectory(env, parent);
+  await env.files.makeDirectory(path);
+  await env.files.syncDirectory(parent);
+}
+
+function parentOf(path: string): string {
+  const trimmed = path.replace(/\/+$/, '');
+  const slash = trimmed.lastIndexOf('/');
+  if (slash < 0) return '.';
+  return slash === 0 ? '/' : trimmed.slice(0, slash);
 }
 
 async function openLocked(env: Env, path: string, options: EngineOptions, lock: DirectoryLock): Promise<Environment> {

@@ -7,7 +7,7 @@ import { crc32c } from '../../base/crc32c.ts';
 /** Groups begin at multiples of this. */
 export const groupUnit = 4096;
 
-export const groupHeaderBytes = 48;
+export const groupHeaderBytes = 56;
 /** Length and checksum-free header of one record inside a group. */
 export const recordHeaderBytes = 4;
 
@@ -24,6 +24,8 @@ export interface GroupHeader {
   readonly checksum: number;
   /** Checksum of the group before. */
   readonly chain: number;
+  /** Number of a group that was durable, with all before it, when this one was written. */
+  readonly synced: number;
 }
 
 /** Bytes that a group with this much payload takes. */
@@ -32,7 +34,7 @@ export function groupBytes(payloadBytes: number): number {
 }
 
 /** A whole group, padded with zeros. Records are given in order of their seqs, which follow one another. */
-export function encodeGroup(bodies: readonly Uint8Array[], place: { readonly segment: number; readonly number: number; readonly firstSeq: number; readonly chain: number }): {
+export function encodeGroup(bodies: readonly Uint8Array[], place: { readonly segment: number; readonly number: number; readonly firstSeq: number; readonly chain: number; readonly synced: number }): {
   readonly image: Uint8Array;
   readonly checksum: number;
 } {
@@ -47,6 +49,7 @@ export function encodeGroup(bodies: readonly Uint8Array[], place: { readonly seg
   setU64(view, 24, place.firstSeq);
   setU64(view, 32, place.segment);
   view.setUint32(40, place.chain, true);
+  setU64(view, 48, place.synced);
   let at = groupHeaderBytes;
   for (const body of bodies) {
     view.setUint32(at, body.length, true);
@@ -78,9 +81,10 @@ export function groupHeader(bytes: Uint8Array): GroupHeader | undefined {
   if (view.getUint32(0, true) !== magic) return undefined;
   const number = getU64(view, 16);
   const firstSeq = getU64(view, 24);
-  if (!Number.isSafeInteger(number) || !Number.isSafeInteger(firstSeq)) return undefined;
+  const synced = getU64(view, 48);
+  if (![number, firstSeq, synced].every(Number.isSafeInteger)) return undefined;
   return {
-    number, firstSeq, records: view.getUint32(12, true), payloadBytes: view.getUint32(8, true), checksum: view.getUint32(4, true), chain: view.getUint32(40, true),
+    number, firstSeq, records: view.getUint32(12, true), payloadBytes: view.getUint32(8, true), checksum: view.getUint32(4, true), chain: view.getUint32(40, true), synced,
   };
 }
 

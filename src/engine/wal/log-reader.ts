@@ -88,13 +88,16 @@ export class LogReader {
     this.#lastSeqs.set(segment.number, this.#lastSeq);
   }
 
-  /** Refuses a segment in which a whole later group comes after one that is not whole. */
+  /**
+   * Refuses a segment in which a group is not whole that a later one knows to have been durable. Under delayed durability the last groups
+   * may be lost in any pattern, so a later whole one alone says nothing.
+   */
   #lookBehind(segment: SegmentFile, bytes: Uint8Array, from: number): void {
     for (let at = from + groupUnit; at < bytes.length; at += groupUnit) {
       const view = bytes.subarray(at);
       const header = groupHeader(view);
       if (header === undefined || !isGroup(view, header, segment.number)) continue;
-      if (header.number > (this.#last?.header.number ?? 0)) throw this.#damage(segment, from, `a group is damaged: a later one, ${header.number}, is whole`);
+      if (header.synced > (this.#last?.header.number ?? 0)) throw this.#damage(segment, from, `a group is damaged that was durable when group ${header.number} was written`);
     }
   }
 

@@ -47,6 +47,8 @@ export class RedoLog implements CommitLog {
   #numberNext: number;
   #group: number;
   #chain: number;
+  /** The newest group that is durable. */
+  #synced: number;
   #seqNext: number;
   #pending: Pending[] = [];
   #pendingBytes: number = 0;
@@ -68,6 +70,7 @@ export class RedoLog implements CommitLog {
     this.#numberNext = start.segment.number + 1;
     this.#group = start.end.number;
     this.#chain = start.end.checksum;
+    this.#synced = start.end.number;
     this.#seqNext = start.seqNext;
   }
 
@@ -94,7 +97,7 @@ export class RedoLog implements CommitLog {
   async #repeat(end: LogEnd): Promise<void> {
     if (end.number === 0) return;
     // The chain of a repeated group is not looked at; the next one's chain is this one's checksum.
-    const { image, checksum } = encodeGroup(end.bodies, { segment: this.#segment.number, number: end.number, firstSeq: end.firstSeq, chain: 0 });
+    const { image, checksum } = encodeGroup(end.bodies, { segment: this.#segment.number, number: end.number, firstSeq: end.firstSeq, chain: 0, synced: end.number - 1 });
     await this.#segment.file.write(image, 0);
     if (this.#delayed) await this.#segment.file.sync();
     this.#offset = image.length;
@@ -216,7 +219,7 @@ export class RedoLog implements CommitLog {
     const firstSeq = (group[0] as Pending).seq;
     const length = groupBytes(bodies.reduce((sum, body) => sum + body.length + recordHeaderBytes, 0));
     if (length > this.#segment.size - this.#offset) await this.#roll(length, firstSeq - 1);
-    const place = { segment: this.#segment.number, number: this.#group + 1, firstSeq, chain: this.#chain };
+    const place = { segment: this.#segment.number, number: this.#group + 1, firstSeq, chain: this.#chain, synced: this.#synced };
     const { image, checksum } = encodeGroup(bodies, place);
     const at = this.#offset;
     this.#offset += image.length;
@@ -226,7 +229,9 @@ export class RedoLog implements CommitLog {
     this.#chain = checksum;
     this.counters.bytes += image.length;
     this.counters.groups += 1;
-    if (!this.#delayed) this.counters.syncs += 1;
+    if (this.#delayed) return;
+    this.#synced = this.#group;
+    this.counters.syncs += 1;
   }
 
   /** Goes on in the next segment. */
@@ -237,6 +242,7 @@ export class RedoLog implements CommitLog {
     const full = this.#segment;
     if (this.#unsynced) await full.file.sync();
     this.#unsynced = false;
+    this.#synced = this.#group;
     this.#full.push({ file: { number: full.number, path: full.file.path }, size: full.size, lastSeq });
     this.#segment = next;
     this.#offset = 0;
@@ -294,8 +300,10 @@ export class RedoLog implements CommitLog {
     if (this.#failure !== undefined) throw this.#failure;
     if (!this.#unsynced) return;
     this.#unsynced = false;
+    const group = this.#group;
     try {
       await this.#segment.file.sync();
+      this.#synced = Math.max(this.#synced, group);
       this.counters.syncs += 1;
     } catch (cause) {
       const failure = new EngineError('poisoned', 'syncing the log failed', { cause });
