@@ -206,7 +206,7 @@ export class History {
     const known = [...this.#dictionaries, ...pair.created];
     const id = known[this.#below(known.length)];
     if (id === undefined) return;
-    const act = pair.mode === 'read' || this.#chance(0.3) ? this.#reader(id) : this.#writer(id);
+    const act = pair.mode === 'read' || this.#chance(0.3) ? this.#reader() : this.#writer();
     const [engine, model] = [await outcomeOf(() => act(pair.engine, id.engine)), await outcomeOf(() => act(pair.model, id.model))];
     assert.deepEqual(engine, model);
     if ('code' in engine) {
@@ -217,7 +217,7 @@ export class History {
     }
   }
 
-  #reader(_id: unknown): (transaction: Transaction, id: DictionaryId) => unknown {
+  #reader(): (transaction: Transaction, id: DictionaryId) => unknown {
     const key = this.#key();
     if (this.#chance(0.1)) return (transaction, id) => ({ ...transaction.totals(id) });
     return async (transaction, id) => {
@@ -226,7 +226,7 @@ export class History {
     };
   }
 
-  #writer(_id: unknown): (transaction: Transaction, id: DictionaryId) => unknown {
+  #writer(): (transaction: Transaction, id: DictionaryId) => unknown {
     const key = this.#key();
     if (this.#chance(0.25)) {
       return async (transaction, id) => {

@@ -55,7 +55,6 @@ export class RedoLog implements CommitLog {
   #writer: Promise<void> | undefined;
   #failure: EngineError | undefined;
   #closed: boolean = false;
-  #unsynced: boolean = false;
   /** Segments before the current one, oldest first, with the seq of their last record. */
   #full: { readonly file: SegmentFile; readonly size: number; readonly lastSeq: number }[] = [];
   #spares: { readonly path: string; readonly size: number }[] = [];
@@ -224,7 +223,6 @@ export class RedoLog implements CommitLog {
     const at = this.#offset;
     this.#offset += image.length;
     await this.#segment.file.write(image, at);
-    this.#unsynced = this.#delayed;
     this.#group = place.number;
     this.#chain = checksum;
     this.counters.bytes += image.length;
@@ -240,8 +238,7 @@ export class RedoLog implements CommitLog {
     const next = this.#next;
     assert(next !== undefined && next.size >= length, 'the next segment is ready');
     const full = this.#segment;
-    if (this.#unsynced) await full.file.sync();
-    this.#unsynced = false;
+    if (this.#group > this.#synced) await full.file.sync();
     this.#synced = this.#group;
     this.#full.push({ file: { number: full.number, path: full.file.path }, size: full.size, lastSeq });
     this.#segment = next;
@@ -298,9 +295,8 @@ export class RedoLog implements CommitLog {
   async sync(): Promise<void> {
     await this.#idle();
     if (this.#failure !== undefined) throw this.#failure;
-    if (!this.#unsynced) return;
-    this.#unsynced = false;
     const group = this.#group;
+    if (group <= this.#synced) return;
     try {
       await this.#segment.file.sync();
       this.#synced = Math.max(this.#synced, group);
@@ -326,7 +322,7 @@ export class RedoLog implements CommitLog {
     await this.#idle();
     this.#closed = true;
     await this.#preparing?.catch((cause: unknown) => cause);
-    if (this.#failure === undefined && this.#unsynced) await this.sync();
+    if (this.#failure === undefined) await this.sync();
     await this.#segment.file.close();
     await this.#next?.file.close();
   }
