@@ -5,7 +5,7 @@ import { Document } from '../bson/index.ts';
 import type { RawView } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Totals } from '../engine/index.ts';
 import { compileFilter } from '../query/index.ts';
-import type { Filter, QueryOptions } from '../query/index.ts';
+import type { Filter, FilterNode, QueryOptions } from '../query/index.ts';
 import { indexRow, readIndexRow } from './index-row.ts';
 import type { IndexKey, IndexRow } from './index-row.ts';
 import type { MultikeyFlag } from './entry.ts';
@@ -70,6 +70,10 @@ export class StoredIndex implements Index {
     const paths = definition.paths.map(indexPath);
     this.#finder = new SlotFinder(paths);
     this.#filter = definition.partialFilter === undefined ? undefined : compileFilter(definition.partialFilter, options);
+  }
+
+  get partialShape(): FilterNode | undefined {
+    return this.#filter?.shape;
   }
 
   get isMultikey(): boolean {

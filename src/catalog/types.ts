@@ -4,6 +4,7 @@
 
 import type { Binary, Document, Value } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
+import type { FilterNode } from '../query/index.ts';
 import type { Namespace } from './namespace.ts';
 
 /** The encoded primary key of a document: its key in the collection's dictionary. */
@@ -62,6 +63,8 @@ export interface Index extends IndexDefinition {
   readonly dictionary: DictionaryId;
   /** The `_id` index: its key is the record key, its value the document. */
   readonly isPrimary: boolean;
+  /** The partial filter, parsed; undefined where every document has an entry. */
+  readonly partialShape: FilterNode | undefined;
   /** Whether any document gave it more than one entry, or an array on the way. Only ever becomes true. */
   readonly isMultikey: boolean;
   /** For each path, which of its components were arrays in some document (`a.b`: [true, false] where `a` was one). */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { CommandError, EngineError } from '../../src/base/errors.ts';
-import { Document } from '../../src/bson/index.ts';
+import { describeValue, Document } from '../../src/bson/index.ts';
 import type { Value } from '../../src/bson/index.ts';
 import { namespaceOf, openCatalog } from '../../src/catalog/index.ts';
 import type { Catalog, CatalogTransaction, Collection, Namespace } from '../../src/catalog/index.ts';
@@ -28,7 +28,7 @@ export const doc = (fields: Readonly<Record<string, Value>>): Document => Docume
 
 /** The specification of an index, named as a shell would. */
 export function spec(key: Readonly<Record<string, Value>>, options: Readonly<Record<string, Value>> = {}): Document {
-  const name = Object.entries(key).map(([path, direction]) => `${path}_${String(direction)}`).join('_');
+  const name = Object.entries(key).map(([path, direction]) => `${path}_${describeValue(direction)}`).join('_');
   return Document.of({ key: Document.of(key), name, ...options });
 }
 

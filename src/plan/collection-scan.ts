@@ -1,0 +1,77 @@
+// Reads documents in the order of their keys, all of them or a range, and gives those that match. The filter is asked of the bytes where the
+// engine has them; only what matches is copied.
+
+import { Document } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import type { Collection, Cursor, Direction, KeyRange } from '../catalog/index.ts';
+import type { Filter } from '../query/index.ts';
+import type { OperationContext } from '../session/index.ts';
+import { batchBytes, batchRows } from './row.ts';
+import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+
+/** COLLSCAN. */
+export class CollectionScan implements PlanStage {
+  readonly name = 'COLLSCAN';
+  readonly inputs: readonly PlanStage[] = [];
+  readonly #collection: Collection;
+  readonly #filter: Filter | undefined;
+  readonly #direction: Direction;
+  readonly #shown: Document | undefined;
+
+  /** `shown`: the filter as `explain` prints it. */
+  constructor(collection: Collection, filter: { readonly test: Filter | undefined; readonly shown: Document | undefined }, direction: Direction) {
+    this.#collection = collection;
+    this.#filter = filter.test;
+    this.#shown = filter.shown;
+    this.#direction = direction;
+  }
+
+  open(execution: Execution): RowSource {
+    const range: KeyRange = {};
+    return new ScanSource(this.#collection.scan(execution.txn, range, this.#direction), this.#filter, execution.countersOf(this));
+  }
+
+  details(): readonly (readonly [string, Value])[] {
+    const shown: [string, Value][] = this.#shown === undefined || this.#shown.isEmpty ? [] : [['filter', this.#shown]];
+    return [...shown, ['direction', this.#direction > 0 ? 'forward' : 'backward']];
+  }
+
+  statistics(counters: Counters): readonly (readonly [string, Value])[] {
+    return [['docsExamined', counters.docsExamined]];
+  }
+}
+
+class ScanSource implements RowSource {
+  readonly #cursor: Cursor;
+  readonly #filter: Filter | undefined;
+  readonly #counters: Counters;
+  #rows = 16;
+
+  constructor(cursor: Cursor, filter: Filter | undefined, counters: Counters) {
+    this.#cursor = cursor;
+    this.#filter = filter;
+    this.#counters = counters;
+  }
+
+  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+    context.checkInterrupt();
+    const found = this.#cursor.nextBatch({ rows: this.#rows, bytes: batchBytes });
+    const batch = found instanceof Promise ? await found : found;
+    this.#rows = Math.min(this.#rows * 4, batchRows);
+    if (batch.length === 0) return undefined;
+    const rows: Row[] = [];
+    for (let i = 0; i < batch.length; i++) {
+      const bytes = batch.value(i);
+      if (this.#filter?.matchesRaw(bytes, 0) === false) continue;
+      rows.push({ key: batch.key(i).slice(), document: Document.fromBytes(bytes.slice()), entry: undefined });
+    }
+    this.#counters.docsExamined += batch.length;
+    this.#counters.works += batch.length;
+    this.#counters.advanced += rows.length;
+    return rows;
+  }
+
+  close(): void {
+    this.#cursor.close();
+  }
+}

@@ -1,0 +1,56 @@
+// `distinct`: the values at a path, each once, elements of arrays singly (manual: "distinct"). Where an index holds the path the values are
+// read from it alone.
+
+import { CommandError } from '../base/errors.ts';
+import { BsonArray, encodeKey, parsePath, visitPath } from '../bson/index.ts';
+import type { Document, Path, Value } from '../bson/index.ts';
+import type { OperationContext } from '../session/index.ts';
+import { KeySet } from './key-set.ts';
+import { planQuery } from './plan-query.ts';
+import type { DistinctRequest, QueryTarget } from './types.ts';
+
+const resultBytesMax = 16 * 1024 * 1024;
+
+/** The values, in the order in which they are met. More than 16 MiB: 17217. */
+export async function distinctValues(target: QueryTarget, request: DistinctRequest, context: OperationContext): Promise<readonly Value[]> {
+  const { field, filter, hint } = request;
+  const plan = await planQuery(target, { filter, hint, fieldsNeeded: [field] }, context);
+  const source = plan.open();
+  const values = new DistinctValues(parsePath(field));
+  try {
+    for (;;) {
+      const batch = await source.next(context);
+      if (batch === undefined) return values.found;
+      for (const document of batch) values.add(document);
+    }
+  } finally {
+    source.close();
+  }
+}
+
+class DistinctValues {
+  readonly found: Value[] = [];
+  readonly #path: Path;
+  readonly #seen = new KeySet();
+  #bytes = 0;
+
+  constructor(path: Path) {
+    this.#path = path;
+  }
+
+  add(document: Document): void {
+    visitPath(document.raw, this.#path, (value, _offset, whole) => {
+      if (value instanceof BsonArray && !whole) for (const element of value.items()) this.#addValue(element);
+      else if (value !== undefined) this.#addValue(value);
+      return false;
+    });
+  }
+
+  #addValue(value: Value): void {
+    const key = encodeKey([value]);
+    if (!this.#seen.add(key)) return;
+    this.found.push(value);
+    this.#bytes += key.length + 8;
+    if (this.#bytes > resultBytesMax) throw new CommandError(17217, 'Location17217', 'distinct too big, 16mb cap');
+  }
+}

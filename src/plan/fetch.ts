@@ -1,0 +1,109 @@
+// From keys to documents. Where no order has to be kept, keys are gathered and read in the order of the collection, so that neighbours come
+// out of one block; the gathering grows as the consumer goes on, so that a small limit costs little.
+
+import { compareBytes } from '../base/bytes.ts';
+import type { Document, Value } from '../bson/index.ts';
+import type { Collection } from '../catalog/index.ts';
+import type { Filter } from '../query/index.ts';
+import type { OperationContext } from '../session/index.ts';
+import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+
+/** What a fetch does. */
+export interface FetchParts {
+  readonly collection: Collection;
+  readonly filter: { readonly test: Filter | undefined; readonly shown: Document | undefined };
+  /** Whether rows leave in the order they came in. */
+  readonly keepsOrder: boolean;
+}
+
+/** The first keys are read as they come: what fits in one batch keeps the order of the index. */
+const gatheredMin = 128;
+const gatheredMax = 8192;
+const piece = 256;
+
+/** FETCH. */
+export class Fetch implements PlanStage {
+  readonly name = 'FETCH';
+  readonly inputs: readonly PlanStage[];
+  readonly #parts: FetchParts;
+
+  constructor(input: PlanStage, parts: FetchParts) {
+    this.inputs = [input];
+    this.#parts = parts;
+  }
+
+  open(execution: Execution): RowSource {
+    const [input] = this.inputs;
+    return new FetchSource((input as PlanStage).open(execution), this.#parts, execution, execution.countersOf(this));
+  }
+
+  details(): readonly (readonly [string, Value])[] {
+    const { shown } = this.#parts.filter;
+    return shown === undefined || shown.isEmpty ? [] : [['filter', shown]];
+  }
+
+  statistics(counters: Counters): readonly (readonly [string, Value])[] {
+    return [
+      ['docsExamined', counters.docsExamined],
+      ['alreadyHasObj', 0],
+    ];
+  }
+}
+
+class FetchSource implements RowSource {
+  readonly #input: RowSource;
+  readonly #parts: FetchParts;
+  readonly #execution: Execution;
+  readonly #counters: Counters;
+  #gathered: Row[] = [];
+  #at = 0;
+  #size = gatheredMin;
+  #inputEnded = false;
+
+   
+  constructor(input: RowSource, parts: FetchParts, execution: Execution, counters: Counters) {
+    this.#input = input;
+    this.#parts = parts;
+    this.#execution = execution;
+    this.#counters = counters;
+  }
+
+  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+    context.checkInterrupt();
+    if (this.#at >= this.#gathered.length && !(await this.#gather(context))) return undefined;
+    const { collection, filter } = this.#parts;
+    const rows: Row[] = [];
+    const end = Math.min(this.#at + piece, this.#gathered.length);
+    for (; this.#at < end; this.#at++) {
+      const row = this.#gathered[this.#at] as Row;
+      const found = row.document ?? collection.get(this.#execution.txn, row.key);
+      const document = found instanceof Promise ? await found : found;
+      this.#counters.docsExamined += 1;
+      this.#counters.works += 1;
+      if (document === undefined || filter.test?.matches(document) === false) continue;
+      rows.push({ key: row.key, document, entry: row.entry });
+    }
+    this.#counters.advanced += rows.length;
+    return rows;
+  }
+
+  async #gather(context: OperationContext): Promise<boolean> {
+    this.#gathered = [];
+    this.#at = 0;
+    const wanted = this.#parts.keepsOrder ? 1 : this.#size;
+    while (!this.#inputEnded && this.#gathered.length < wanted) {
+      const rows = await this.#input.next(context);
+      if (rows === undefined) this.#inputEnded = true;
+      else if (this.#gathered.length === 0) this.#gathered = [...rows];
+      else for (const row of rows) this.#gathered.push(row);
+    }
+    if (wanted > gatheredMin) this.#gathered.sort((a, b) => compareBytes(a.key, b.key));
+    this.#size = Math.min(this.#size * 2, gatheredMax);
+    return this.#gathered.length > 0;
+  }
+
+  close(): void {
+    this.#input.close();
+    this.#gathered = [];
+  }
+}

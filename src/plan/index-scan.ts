@@ -1,0 +1,183 @@
+// Reads the entries of an index in some ranges of its keys, in order. What can be told from an entry is told here, before any document is
+// fetched (server.md: "conditions on indexed fields are tested on the index entry"). A document with several entries in the ranges is given
+// once, at the first of them.
+
+import { BsonArray, Document } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import type { Cursor, Direction, Index, IndexEntry, KeyRange } from '../catalog/index.ts';
+import type { Filter } from '../query/index.ts';
+import type { OperationContext } from '../session/index.ts';
+import type { EntryReader } from './entry-reader.ts';
+import { describeBounds } from './describe-bounds.ts';
+import type { IndexBounds } from './index-bounds.ts';
+import { KeySet } from './key-set.ts';
+import { batchBytes, batchRows } from './row.ts';
+import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+import type { ScanRanges } from './scan-ranges.ts';
+
+/** What an index scan does. */
+export interface IndexScanParts {
+  readonly bounds: IndexBounds;
+  readonly scan: ScanRanges;
+  readonly direction: Direction;
+  /** Tested on the entry's values; only of an index without arrays. */
+  readonly entryFilter: { readonly test: Filter; readonly reader: EntryReader } | undefined;
+  /** Tested on the document that a clustering index carries. */
+  readonly documentFilter: Filter | undefined;
+  /** What of the filter is tested here, as `explain` prints it. */
+  readonly shown: Document | undefined;
+  /** What rows carry beside their key: their entry, the document of a clustering index. */
+  readonly carries: { readonly entry: boolean; readonly document: boolean };
+  /** For a count: rows say nothing, not even their key. */
+  readonly bare: boolean;
+}
+
+/** IXSCAN. */
+export class IndexScan implements PlanStage {
+  readonly name = 'IXSCAN';
+  readonly inputs: readonly PlanStage[] = [];
+  readonly parts: IndexScanParts;
+
+  constructor(parts: IndexScanParts) {
+    this.parts = parts;
+  }
+
+  get index(): Index {
+    return this.parts.bounds.index;
+  }
+
+  /** Whether every entry in the ranges is a row. */
+  get isPlain(): boolean {
+    const { scan, entryFilter, documentFilter, bare } = this.parts;
+    return bare && scan.test === undefined && entryFilter === undefined && documentFilter === undefined && !this.index.isMultikey;
+  }
+
+  open(execution: Execution): RowSource {
+    return new IndexSource(this.parts, execution, execution.countersOf(this));
+  }
+
+  details(): readonly (readonly [string, Value])[] {
+    const { index } = this;
+    const { shown, direction, bounds } = this.parts;
+    const filter: [string, Value][] = shown === undefined || shown.isEmpty ? [] : [['filter', shown]];
+    return [...filter, ...describeIndex(index), ['direction', direction > 0 ? 'forward' : 'backward'], ['indexBounds', describeBounds(bounds, direction)]];
+  }
+
+  statistics(counters: Counters): readonly (readonly [string, Value])[] {
+    return [
+      ['keysExamined', counters.keysExamined],
+      ['seeks', counters.seeks],
+      ['dupsTested', counters.dupsTested],
+      ['dupsDropped', counters.dupsDropped],
+    ];
+  }
+}
+
+/** The fields of `explain` that say which index it is. */
+export function describeIndex(index: Index): [string, Value][] {
+  const multikeyPaths = Document.fromEntries(
+    index.paths.map((path, field) => {
+      const parts = path.split('.');
+      const flags = index.multikeyComponents[field] ?? [];
+      return [path, BsonArray.of(parts.flatMap((_, i) => (flags[i] === true ? [parts.slice(0, i + 1).join('.')] : [])))];
+    }),
+  );
+  return [
+    ['keyPattern', index.key],
+    ['indexName', index.name],
+    ['isMultiKey', index.isMultikey],
+    ['multiKeyPaths', multikeyPaths],
+    ['isUnique', index.unique || index.isPrimary],
+    ['isSparse', index.sparse],
+    ['isPartial', index.partialFilter !== undefined],
+    ...(index.clustering ? ([['isClustering', true]] as [string, Value][]) : []),
+    ['indexVersion', 2],
+  ];
+}
+
+const bareRow: Row = { key: new Uint8Array(0), document: undefined, entry: undefined };
+
+class IndexSource implements RowSource {
+  readonly #parts: IndexScanParts;
+  readonly #execution: Execution;
+  readonly #counters: Counters;
+  readonly #ranges: readonly KeyRange[];
+  readonly #seen: KeySet | undefined;
+  #range = 0;
+  #cursor: Cursor | undefined;
+  #rows = 32;
+
+  constructor(parts: IndexScanParts, execution: Execution, counters: Counters) {
+    this.#parts = parts;
+    this.#execution = execution;
+    this.#counters = counters;
+    const { ranges } = parts.scan;
+    this.#ranges = parts.direction > 0 ? ranges : ranges.toReversed();
+    this.#seen = parts.bounds.index.isMultikey ? new KeySet() : undefined;
+  }
+
+  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+    context.checkInterrupt();
+    const rows: Row[] = [];
+    let examined = 0;
+    while (examined < batchRows) {
+      const range = this.#ranges[this.#range];
+      if (range === undefined) return rows.length === 0 && examined === 0 ? undefined : rows;
+      this.#cursor ??= this.#seek(range);
+      const found = this.#cursor.nextBatch({ rows: this.#rows, bytes: batchBytes });
+      const batch = found instanceof Promise ? await found : found;
+      if (batch.length < this.#rows) this.#endRange();
+      for (let i = 0; i < batch.length; i++) this.#take(rows, batch.key(i), batch.value(i));
+      examined += Math.max(batch.length, 1);
+      this.#rows = Math.min(this.#rows * 2, batchRows);
+    }
+    return rows;
+  }
+
+  #seek(range: KeyRange): Cursor {
+    this.#counters.seeks += 1;
+    return this.#parts.bounds.index.scan(this.#execution.txn, range, this.#parts.direction);
+  }
+
+  #endRange(): void {
+    this.#cursor?.close();
+    this.#cursor = undefined;
+    this.#range += 1;
+  }
+
+  #take(rows: Row[], key: Uint8Array, value: Uint8Array): void {
+    const { bounds, scan, entryFilter, documentFilter } = this.#parts;
+    this.#counters.keysExamined += 1;
+    this.#counters.works += 1;
+    if (scan.test?.(key) === false) return;
+    const entry = bounds.index.entry(key, value);
+    if (entryFilter !== undefined && !entryFilter.test.matches(entryFilter.reader.documentOf(entry))) return;
+    if (documentFilter !== undefined && entry.document !== undefined && !documentFilter.matchesRaw(entry.document, 0)) return;
+    if (this.#seen !== undefined && !this.#isNew(this.#seen, entry)) return;
+    this.#counters.advanced += 1;
+    rows.push(this.#row(entry));
+  }
+
+  #isNew(seen: KeySet, entry: IndexEntry): boolean {
+    this.#counters.dupsTested += 1;
+    if (seen.add(entry.recordKey)) return true;
+    this.#counters.dupsDropped += 1;
+    return false;
+  }
+
+  #row(entry: IndexEntry): Row {
+    const { carries, bare } = this.#parts;
+    if (bare) return bareRow;
+    return {
+      key: entry.recordKey.slice(),
+      document: carries.document && entry.document !== undefined ? Document.fromBytes(entry.document.slice()) : undefined,
+      entry: carries.entry ? { fields: entry.fields.slice(), typeBits: entry.typeBits.slice() } : undefined,
+    };
+  }
+
+  close(): void {
+    this.#cursor?.close();
+    this.#cursor = undefined;
+    this.#range = this.#ranges.length;
+  }
+}

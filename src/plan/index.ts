@@ -1,0 +1,13 @@
+// The planner: from a query to documents by the cheapest way through a collection's indexes (server.md, "Queries").
+
+export { distinctValues } from './distinct.ts';
+export { planQuery } from './plan-query.ts';
+export type {
+  DistinctRequest,
+  ExplainVerbosity,
+  KeyedDocument,
+  KeyedSource,
+  Plan,
+  QueryRequest,
+  QueryTarget,
+} from './types.ts';

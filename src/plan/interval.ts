@@ -1,0 +1,150 @@
+// Intervals of values in BSON's order, and lists of them: ascending, apart from each other. They say which values of an indexed field a
+// condition can match. Brackets of types are intervals too, as MongoDB prints them: numbers `[-inf.0, inf.0]`, strings `["", {})`.
+
+import {
+  Binary,
+  BsonArray,
+  compareValues,
+  DateTime,
+  describeValue,
+  Document,
+  Double,
+  maxKey,
+  minKey,
+  ObjectId,
+  Timestamp,
+  typeClass,
+} from '../bson/index.ts';
+import type { TypeClass, Value } from '../bson/index.ts';
+
+export interface Interval {
+  readonly low: Value;
+  readonly lowInside: boolean;
+  readonly high: Value;
+  readonly highInside: boolean;
+}
+
+/** Ascending and apart. Empty: no value. */
+export type Intervals = readonly Interval[];
+
+export const point = (value: Value): Interval => ({ low: value, lowInside: true, high: value, highInside: true });
+export const everything: Intervals = [{ low: minKey, lowInside: true, high: maxKey, highInside: true }];
+const closed = (low: Value, high: Value): Interval => ({ low, lowInside: true, high, highInside: true });
+const below = (low: Value, high: Value): Interval => ({ low, lowInside: true, high, highInside: false });
+
+export const isPoint = ({ low, lowInside, high, highInside }: Interval): boolean =>
+  lowInside && highInside && compareValues(low, high) === 0;
+
+export const isEverything = (intervals: Intervals): boolean =>
+  intervals.length === 1 && intervals[0]?.low === minKey && intervals[0].high === maxKey && intervals[0].lowInside && intervals[0].highInside;
+
+const emptyDocument = Document.empty;
+const emptyArray = BsonArray.empty;
+const leastBinary = new Binary(new Uint8Array(0), 0);
+
+const brackets: ReadonlyMap<TypeClass, Interval> = new Map<TypeClass, Interval>([
+  [typeClass.minKey, point(minKey)],
+  [typeClass.null, point(null)],
+  [typeClass.number, closed(new Double(Number.NEGATIVE_INFINITY), new Double(Number.POSITIVE_INFINITY))],
+  [typeClass.string, below('', emptyDocument)],
+  [typeClass.object, below(emptyDocument, emptyArray)],
+  [typeClass.array, below(emptyArray, leastBinary)],
+  [typeClass.binData, below(leastBinary, new ObjectId(new Uint8Array(12)))],
+  [typeClass.objectId, closed(new ObjectId(new Uint8Array(12)), new ObjectId(new Uint8Array(12).fill(0xff)))],
+  [typeClass.bool, closed(false, true)],
+  [typeClass.date, closed(new DateTime(-(2n ** 63n)), new DateTime(2n ** 63n - 1n))],
+  [typeClass.timestamp, closed(new Timestamp(0, 0), new Timestamp(0xffffffff, 0xffffffff))],
+  [typeClass.maxKey, point(maxKey)],
+]);
+
+/** All values of a class of types, NaN left out; undefined for rare classes that have no printable ends. */
+export function bracketOf(of: TypeClass): Interval | undefined {
+  return brackets.get(of);
+}
+
+/** NaN, which is a number below all others. */
+export const nanPoint: Interval = point(new Double(Number.NaN));
+
+/** Negative: `a` begins lower. */
+function compareLows(a: Interval, b: Interval): number {
+  return compareValues(a.low, b.low) || Number(b.lowInside) - Number(a.lowInside);
+}
+
+function compareHighs(a: Interval, b: Interval): number {
+  return compareValues(a.high, b.high) || Number(a.highInside) - Number(b.highInside);
+}
+
+const isEmpty = ({ low, lowInside, high, highInside }: Interval): boolean => {
+  const order = compareValues(low, high);
+  return order > 0 || (order === 0 && !(lowInside && highInside));
+};
+
+/** Values in both. */
+export function intersect(a: Intervals, b: Intervals): Intervals {
+  const both: Interval[] = [];
+  let i = 0;
+  let j = 0;
+  for (;;) {
+    const left = a[i];
+    const right = b[j];
+    if (left === undefined || right === undefined) return both;
+    const from = compareLows(left, right) >= 0 ? left : right;
+    const leftEndsFirst = compareHighs(left, right) <= 0;
+    const to = leftEndsFirst ? left : right;
+    const common = { low: from.low, lowInside: from.lowInside, high: to.high, highInside: to.highInside };
+    if (!isEmpty(common)) both.push(common);
+    if (leftEndsFirst) i += 1;
+    else j += 1;
+  }
+}
+
+/** Values in any. */
+export function unite(intervals: Intervals): Intervals {
+  const sorted = [...intervals].sort(compareLows);
+  const united: Interval[] = [];
+  for (const next of sorted) {
+    const last = united[united.length - 1];
+    if (last === undefined || areApart(last, next)) {
+      united.push(next);
+    } else if (compareHighs(last, next) < 0) {
+      united[united.length - 1] = { ...last, high: next.high, highInside: next.highInside };
+    }
+  }
+  return united;
+}
+
+/** Whether there is room between `a` and `b`, which begins at or after `a`. */
+function areApart(a: Interval, b: Interval): boolean {
+  const order = compareValues(a.high, b.low);
+  return order < 0 || (order === 0 && !a.highInside && !b.lowInside);
+}
+
+/** Values in none. */
+export function complement(intervals: Intervals): Intervals {
+  const rest: Interval[] = [];
+  let low: Value = minKey;
+  let lowInside = true;
+  for (const interval of intervals) {
+    const gap = { low, lowInside, high: interval.low, highInside: !interval.lowInside };
+    if (!isEmpty(gap)) rest.push(gap);
+    low = interval.high;
+    lowInside = !interval.highInside;
+  }
+  const gap = { low, lowInside, high: maxKey, highInside: true };
+  if (!isEmpty(gap)) rest.push(gap);
+  return rest;
+}
+
+/** As MongoDB prints it: `[5, 7)`; downwards the ends change places. */
+export function describeInterval({ low, lowInside, high, highInside }: Interval, direction: 1 | -1): string {
+  const lowText = describeEnd(low);
+  const highText = describeEnd(high);
+  return direction > 0
+    ? `${lowInside ? '[' : '('}${lowText}, ${highText}${highInside ? ']' : ')'}`
+    : `${highInside ? '[' : '('}${highText}, ${lowText}${lowInside ? ']' : ')'}`;
+}
+
+function describeEnd(value: Value): string {
+  if (value instanceof Double && !Number.isFinite(value.value) && !Number.isNaN(value.value)) return value.value < 0 ? '-inf.0' : 'inf.0';
+  return describeValue(value);
+}

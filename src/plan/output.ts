@@ -1,0 +1,102 @@
+// The last step of a plan: from rows to the documents that the client gets. A covered query makes them from index entries; where an entry says
+// null, the document is asked whether the field is there at all, for the index cannot tell.
+
+import { must } from '../base/assert.ts';
+import { Binary, Document } from '../bson/index.ts';
+import type { Collection } from '../catalog/index.ts';
+import type { Projection } from '../query/index.ts';
+import type { BatchSource, OperationContext } from '../session/index.ts';
+import type { EntryReader } from './entry-reader.ts';
+import type { Counters, Execution, Row, RowSource } from './row.ts';
+
+/** What is made of rows. */
+export interface OutputParts {
+  readonly collection: Collection | undefined;
+  readonly projection: Projection | undefined;
+  /** For covered plans: reads the entries; `paths` are those that the result depends on. */
+  readonly covered: { readonly reader: EntryReader; readonly paths: readonly string[]; readonly indexed: readonly string[] } | undefined;
+  readonly returnKey: EntryReader | undefined;
+  readonly showRecordId: boolean;
+}
+
+/** Makes documents of rows. */
+export class Output {
+  readonly parts: OutputParts;
+
+  constructor(parts: OutputParts) {
+    this.parts = parts;
+  }
+
+  /** MongoDB's name of the projection stage; undefined where there is none. */
+  get stageName(): string | undefined {
+    const { projection, covered, returnKey } = this.parts;
+    if (returnKey !== undefined) return 'RETURN_KEY';
+    if (covered !== undefined) return 'PROJECTION_COVERED';
+    if (projection === undefined || projection.kind === 'all') return undefined;
+    return projection.kind === 'inclusion' && projection.fieldsNeeded?.some((path) => path.includes('.')) === false ? 'PROJECTION_SIMPLE' : 'PROJECTION_DEFAULT';
+  }
+
+  async documentsOf(rows: readonly Row[], execution: Execution, counters: Counters): Promise<readonly Document[]> {
+    const documents: Document[] = [];
+    for (const row of rows) {
+      const made = this.#documentOf(row, execution, counters);
+      documents.push(made instanceof Promise ? await made : made);
+    }
+    return documents;
+  }
+
+  #documentOf(row: Row, execution: Execution, counters: Counters): Document | Promise<Document> {
+    const { covered, returnKey } = this.parts;
+    if (returnKey !== undefined) return keyDocument(row, returnKey);
+    if (covered === undefined || row.entry === undefined) return this.#project(row, must(row.document, 'a fetched row'));
+    const values = covered.reader.valuesOf(row.entry);
+    const doubtful = covered.paths.some((path) => values[covered.indexed.indexOf(path)] === null);
+    if (doubtful) return this.#fetched(row, execution, counters);
+    return this.#project(row, covered.reader.documentOfValues(values));
+  }
+
+  async #fetched(row: Row, execution: Execution, counters: Counters): Promise<Document> {
+    counters.docsExamined += 1;
+    const document = await must(this.parts.collection, 'rows come from a collection').get(execution.txn, row.key);
+    return this.#project(row, document ?? Document.empty);
+  }
+
+  #project(row: Row, document: Document): Document {
+    const { projection, showRecordId } = this.parts;
+    const projected = projection === undefined ? document : projection.apply(document);
+    return showRecordId ? Document.fromEntries([...projected.fields, ['$recordId', new Binary(row.key)]]) : projected;
+  }
+}
+
+function keyDocument(row: Row, reader: EntryReader): Document {
+  if (row.entry === undefined) return Document.empty;
+  return Document.fromEntries(reader.namedValuesOf(row.entry));
+}
+
+/** Rows to documents as a source of batches. */
+export class OutputSource implements BatchSource {
+  readonly #rows: RowSource;
+  readonly #output: Output;
+  readonly #execution: Execution;
+  readonly #counters: Counters;
+
+   
+  constructor(rows: RowSource, output: Output, execution: Execution, counters: Counters) {
+    this.#rows = rows;
+    this.#output = output;
+    this.#execution = execution;
+    this.#counters = counters;
+  }
+
+  async next(context: OperationContext): Promise<readonly Document[] | undefined> {
+    const rows = await this.#rows.next(context);
+    if (rows === undefined) return undefined;
+    this.#counters.advanced += rows.length;
+    return this.#output.documentsOf(rows, this.#execution, this.#counters);
+  }
+
+  close(): void {
+    this.#rows.close();
+  }
+}
+

@@ -1,0 +1,165 @@
+// From a request to a plan: what is wanted of the rows, the way to them, and the stages above it.
+
+import { must } from '../base/assert.ts';
+import { CommandError } from '../base/errors.ts';
+import { BsonArray, bsonUndefined, Document, encodeKey, Regex } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import type { Collection, Index, KeyRange } from '../catalog/index.ts';
+
+import type { FilterNode } from '../query/index.ts';
+import type { OperationContext } from '../session/index.ts';
+import { collectionAccess, filterOfAll, indexAccess } from './access.ts';
+import type { Access, Wanted } from './access.ts';
+import { chooseAccess } from './choose.ts';
+import type { Chosen } from './choose.ts';
+import { conditionsOf } from './conditions.ts';
+import type { Conditions } from './conditions.ts';
+import { EntryReader } from './entry-reader.ts';
+import { Fetch } from './fetch.ts';
+import { badHint, hintedIndex } from './hint.ts';
+import { IdLookup, Nothing } from './id-lookup.ts';
+import { holdsAll } from './implication.ts';
+import { indexBounds } from './index-bounds.ts';
+import { Output } from './output.ts';
+import type { PlanStage } from './row.ts';
+import { Sort, sortBytesMaxDefault } from './sort.ts';
+import { StoredPlan } from './stored-plan.ts';
+import type { Plan, QueryRequest, QueryTarget } from './types.ts';
+import { Window } from './window.ts';
+
+/** Chooses how to answer the request. Refuses hints that mean nothing (2). */
+export async function planQuery(target: QueryTarget, request: QueryRequest, context: OperationContext): Promise<Plan> {
+  const { collection } = target;
+  const conditions = conditionsOf(request.filter.shape);
+  if (collection === undefined || conditions.conjuncts.some(isNever)) return nothing(target, request);
+  const wanted = wantedOf(request);
+  const chosen = await choose(target, { collection, conditions, wanted, request }, context);
+  const stage = stagesAbove(chosen.access, collection, request, wanted);
+  return new StoredPlan({
+    ...target,
+    request,
+    stage,
+    output: outputOf(chosen.access, collection, request, wanted),
+    rejected: chosen.rejected.map((access) => stagesAbove(access, collection, request, wanted)),
+    countsAll: request.purpose === 'count' && conditions.conjuncts.length === 0 && request.hint === undefined && !hasRange(request),
+  });
+}
+
+const isNever = (node: FilterNode): boolean =>
+  (node.kind === 'always' && !node.value) || (node.kind === 'in' && node.values.length === 0 && node.patterns.length === 0);
+
+function nothing(target: QueryTarget, request: QueryRequest): Plan {
+  const output = new Output({ collection: undefined, projection: undefined, covered: undefined, returnKey: undefined, showRecordId: false });
+  return new StoredPlan({ ...target, request, stage: new Nothing(), output, rejected: [], countsAll: false });
+}
+
+function wantedOf({ purpose, projection, fieldsNeeded, sort, given, returnKey }: QueryRequest): Wanted {
+  const sortPattern = given?.sort ?? Document.empty;
+  if (purpose === 'count') return { output: 'none', sort: undefined, sortPattern, bare: true };
+  const paths = projection === undefined || projection.kind === 'all' ? fieldsNeeded : projection.fieldsNeeded;
+  const output = purpose === 'keyed' || paths === undefined ? 'documents' : new Set(paths);
+  return { output: returnKey === true ? new Set() : output, sort: sort?.parts.length === 0 ? undefined : sort, sortPattern, keys: returnKey === true };
+}
+
+interface Question {
+  readonly collection: Collection;
+  readonly conditions: Conditions;
+  readonly wanted: Wanted;
+  readonly request: QueryRequest;
+}
+
+const hasRange = ({ min, max }: QueryRequest): boolean => min?.isEmpty === false || max?.isEmpty === false;
+
+async function choose({ txn }: QueryTarget, question: Question, context: OperationContext): Promise<Chosen> {
+  const { collection, conditions, wanted, request } = question;
+  const hinted = hintedIndex(collection, request.hint);
+  if (hinted?.kind === 'natural') {
+    if (hasRange(request)) throw badHint('$natural hint is not allowed with min/max');
+    return alone(collectionAccess(collection, conditions, hinted.direction));
+  }
+  if (hinted !== undefined) return alone(hintedAccess(hinted.index, question));
+  if (hasRange(request)) throw new CommandError(51173, 'Location51173', 'When using min()/max() a hint of which index to use must be provided');
+  const id = idOf(conditions);
+  if (id !== undefined && request.returnKey !== true) return alone(idAccess(collection, id));
+  const limit = request.limit === undefined || request.limit === 0 ? undefined : request.limit + (request.skip ?? 0);
+  return chooseAccess({ txn, collection, conditions, wanted, limit }, context);
+}
+
+const alone = (access: Access): Chosen => ({ access, rejected: [] });
+
+/** The `_id` that the filter asks for and nothing else. */
+function idOf({ conjuncts }: Conditions): Value | undefined {
+  const [only] = conjuncts;
+  if (conjuncts.length !== 1 || only?.kind !== 'compare' || only.operator !== 'eq' || only.path.text !== '_id') return undefined;
+  return only.value instanceof BsonArray || only.value instanceof Regex || only.value === bsonUndefined ? undefined : only.value;
+}
+
+function idAccess(collection: Collection, id: Value): Access {
+  const stage = new IdLookup(collection, collection.keyOf(id), undefined);
+  return { stage, gives: 'documents', residual: [], sorted: true, scans: [], reader: undefined };
+}
+
+function hintedAccess(index: Index, { conditions, wanted, request }: Question): Access {
+  const bounds = indexBounds(index, conditions);
+  const range = hasRange(request) ? givenRange(index, request) : undefined;
+  // A hint of an index that leaves documents out is obeyed: MongoDB then gives what the index has.
+  const complete = range === undefined || holdsAll(index, conditions.conjuncts);
+  const used = complete ? bounds : { ...bounds, settled: new Set<number>() };
+  return indexAccess(range === undefined ? used : { ...used, settled: new Set<number>() }, conditions, wanted, { direction: 1, range });
+}
+
+/** The range of keys from `min` to `max`, which must name the index's fields. */
+function givenRange(index: Index, { min, max }: QueryRequest): KeyRange {
+  const encode = (bound: Document | undefined): Uint8Array | undefined => {
+    if (bound === undefined || bound.isEmpty) return undefined;
+    const names = bound.keys();
+    if (names.length !== index.paths.length || index.paths.some((path, i) => names[i] !== path)) {
+      throw new CommandError(51174, 'Location51174', `The index chosen is not compatible with min/max: ${index.name}`);
+    }
+    return encodeKey(bound.fields.map(([, value]) => value), index.directions);
+  };
+  const from = encode(min);
+  const to = encode(max);
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+}
+
+/** FETCH, SORT, SKIP and LIMIT, as far as they are needed. */
+function stagesAbove(access: Access, collection: Collection, request: QueryRequest, wanted: Wanted): PlanStage {
+  const { skip = 0, limit = 0 } = request;
+  const unsorted = wanted.sort !== undefined && !access.sorted;
+  const { residual } = access;
+  const mustFetch = access.gives === 'keys' && wanted.output !== 'none';
+  let stage = access.stage;
+  if (residual.length > 0 || mustFetch || (unsorted && access.gives !== 'documents')) {
+    stage = new Fetch(stage, { collection, filter: filterOfAll(residual), keepsOrder: wanted.sort !== undefined && access.sorted });
+  }
+  if (unsorted) {
+    stage = new Sort(stage, {
+      key: must(wanted.sort, 'a sort'),
+      pattern: wanted.sortPattern,
+      limit: limit > 0 ? skip + limit : undefined,
+      bytesMax: request.sortBytesMax ?? sortBytesMaxDefault,
+    });
+  }
+  if (skip > 0) stage = new Window(stage, 'SKIP', skip);
+  return limit > 0 ? new Window(stage, 'LIMIT', limit) : stage;
+}
+
+function outputOf(access: Access, collection: Collection, request: QueryRequest, wanted: Wanted): Output {
+  const { projection, showRecordId, returnKey } = request;
+  const { reader, scans } = access;
+  const indexed = scans[0]?.index.paths ?? [];
+  const covered =
+    access.gives === 'entries' && reader !== undefined && wanted.output instanceof Set
+      ? { reader, indexed, paths: [...(wanted.output as ReadonlySet<string>)] }
+      : undefined;
+  const [scan] = scans;
+  return new Output({
+    collection,
+    projection,
+    covered,
+    returnKey: returnKey === true ? (reader ?? (scan === undefined ? undefined : new EntryReader(scan.index))) : undefined,
+    showRecordId: showRecordId === true,
+  });
+}
+

@@ -1,0 +1,170 @@
+// A chosen plan: its stages, what is made of their rows, and the three ways to run it.
+
+import { BsonArray, Document } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import type { CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
+import type { BatchSource, OperationContext } from '../session/index.ts';
+import { describeFilter } from './describe-filter.ts';
+import { describeRun, describeStage, summarize, totalsOf } from './describe-plan.ts';
+import type { OuterStage } from './describe-plan.ts';
+import { EntryCounter } from './estimate.ts';
+import { IndexScan } from './index-scan.ts';
+import { must } from '../base/assert.ts';
+import { OutputSource } from './output.ts';
+import type { Output } from './output.ts';
+import { Execution } from './row.ts';
+import type { PlanStage } from './row.ts';
+import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, QueryRequest } from './types.ts';
+
+/** What a plan is made of. */
+export interface PlanParts {
+  readonly txn: CatalogTransaction;
+  readonly ns: Namespace;
+  readonly collection: Collection | undefined;
+  readonly request: QueryRequest;
+  readonly stage: PlanStage;
+  readonly output: Output;
+  readonly rejected: readonly PlanStage[];
+  /** Every document is counted: the collection's totals say how many there are. */
+  readonly countsAll: boolean;
+}
+
+/** The one implementation of Plan. */
+export class StoredPlan implements Plan {
+  readonly #parts: PlanParts;
+
+  constructor(parts: PlanParts) {
+    this.#parts = parts;
+  }
+
+  get summary(): string {
+    return this.#parts.countsAll ? 'RECORD_STORE_FAST_COUNT' : summarize(this.#parts.stage);
+  }
+
+  open(): BatchSource {
+    return this.#openIn(new Execution(this.#parts.txn));
+  }
+
+  #openIn(execution: Execution): BatchSource {
+    const { stage, output } = this.#parts;
+    return new OutputSource(stage.open(execution), output, execution, execution.countersOf(stage));
+  }
+
+  openKeyed(): KeyedSource {
+    const rows = this.#parts.stage.open(new Execution(this.#parts.txn));
+    return {
+      next: async (context: OperationContext): Promise<readonly KeyedDocument[] | undefined> => {
+        const batch = await rows.next(context);
+        return batch?.map((row) => ({ key: row.key, document: must(row.document, 'a keyed plan fetches') }));
+      },
+      close: () => {
+        rows.close();
+      },
+    };
+  }
+
+  async count(context: OperationContext): Promise<number> {
+    return this.#countIn(new Execution(this.#parts.txn), context);
+  }
+
+  async #countIn(execution: Execution, context: OperationContext): Promise<number> {
+    const { stage, collection, txn, countsAll } = this.#parts;
+    if (countsAll) return this.#inWindow(must(collection, 'a collection').totals(txn).rows);
+    if (stage instanceof IndexScan && stage.isPlain) return this.#countEntries(stage, execution, context);
+    const rows = stage.open(execution);
+    let count = 0;
+    try {
+      for (;;) {
+        const batch = await rows.next(context);
+        if (batch === undefined) return count;
+        count += batch.length;
+      }
+    } finally {
+      rows.close();
+    }
+  }
+
+  /** A range of an index that says all: its entries are counted without being looked at. */
+  async #countEntries(stage: IndexScan, execution: Execution, context: OperationContext): Promise<number> {
+    const counter = new EntryCounter(stage.parts.bounds);
+    for (let cap = 4096; !counter.isComplete; cap += 4096) {
+      context.checkInterrupt();
+      await counter.countTo(execution.txn, cap);
+    }
+    const counters = execution.countersOf(stage);
+    counters.keysExamined = counter.count;
+    counters.advanced = counter.count;
+    counters.works = counter.count;
+    return counter.count;
+  }
+
+  #inWindow(rows: number): number {
+    const { skip = 0, limit = 0 } = this.#parts.request;
+    const left = Math.max(rows - skip, 0);
+    return limit > 0 ? Math.min(left, limit) : left;
+  }
+
+  async explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: string): Promise<readonly (readonly [string, Value])[]> {
+    const around = this.#outerStages(outer);
+    const { ns, request, stage, rejected } = this.#parts;
+    const winningPlan = this.#parts.countsAll ? fastCount() : describeStage(stage, around);
+    const queryPlanner = Document.of({
+      namespace: ns.text,
+      parsedQuery: describeFilter(request.filter.shape),
+      indexFilterSet: false,
+      optimizationTimeMillis: 0,
+      maxIndexedOrSolutionsReached: false,
+      maxIndexedAndSolutionsReached: false,
+      maxScansToExplodeReached: false,
+      winningPlan,
+      rejectedPlans: BsonArray.of(rejected.map((each) => describeStage(each, around))),
+    });
+    const fields: [string, Value][] = [['explainVersion', '1'], ['queryPlanner', queryPlanner]];
+    if (verbosity !== 'queryPlanner') fields.push(['executionStats', await this.#run(context, verbosity, around)]);
+    return fields;
+  }
+
+  #outerStages(outer: string | undefined): readonly OuterStage[] {
+    const { output, request } = this.#parts;
+    const around: OuterStage[] = outer === undefined ? [] : [{ name: outer, details: [] }];
+    if (request.purpose === 'count') around.push({ name: 'COUNT', details: [] });
+    const name = request.purpose === undefined || request.purpose === 'documents' ? output.stageName : undefined;
+    const transformBy = request.given?.projection;
+    if (name !== undefined) around.push({ name, details: transformBy === undefined ? [] : [['transformBy', transformBy]] });
+    return around;
+  }
+
+  async #run(context: OperationContext, verbosity: ExplainVerbosity, around: readonly OuterStage[]): Promise<Document> {
+    const { stage, request, txn } = this.#parts;
+    const execution = new Execution(txn);
+    const started = context.clock.monotonicMs();
+    const isCount = request.purpose === 'count';
+    const returned = isCount ? await this.#countIn(execution, context) : await this.#drain(execution, context);
+    const { keys, documents } = totalsOf(stage, execution);
+    return Document.of({
+      executionSuccess: true,
+      nReturned: isCount ? 0 : returned,
+      executionTimeMillis: Math.round(context.clock.monotonicMs() - started),
+      totalKeysExamined: keys,
+      totalDocsExamined: documents,
+      executionStages: this.#parts.countsAll ? fastCount() : describeRun(stage, execution, returned, around),
+      ...(verbosity === 'allPlansExecution' ? { allPlansExecution: BsonArray.empty } : {}),
+    });
+  }
+
+  async #drain(execution: Execution, context: OperationContext): Promise<number> {
+    const source = this.#openIn(execution);
+    let returned = 0;
+    try {
+      for (;;) {
+        const batch = await source.next(context);
+        if (batch === undefined) return returned;
+        returned += batch.length;
+      }
+    } finally {
+      source.close();
+    }
+  }
+}
+
+const fastCount = (): Document => Document.of({ stage: 'COUNT', inputStage: Document.of({ stage: 'RECORD_STORE_FAST_COUNT' }) });

@@ -1,0 +1,74 @@
+// What the planner promises: from a compiled filter, sort and projection over one collection to documents in batches, by the cheapest
+// way through its indexes, and an account of that way in MongoDB's shape (server.md, "Queries"). Contracts only.
+
+import type { Document, Value } from '../bson/index.ts';
+import type { CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
+import type { Filter, Projection, SortKey } from '../query/index.ts';
+import type { BatchSource, OperationContext } from '../session/index.ts';
+
+/** What is asked of one collection. `filter`, `sort` and `projection` are compiled; the rest is as the client gave it. */
+export interface QueryRequest {
+  /** What the plan is for: `documents` (open), `keyed` (openKeyed) or `count`; `documents` when absent. */
+  readonly purpose?: 'documents' | 'keyed' | 'count' | undefined;
+  readonly filter: Filter;
+  readonly sort?: SortKey | undefined;
+  readonly projection?: Projection | undefined;
+  /** The documents that these were compiled from, for `explain`. */
+  readonly given?: { readonly filter?: Document | undefined; readonly sort?: Document | undefined; readonly projection?: Document | undefined } | undefined;
+  /** Without projection: the only paths that will be read (of a pipeline), so that an index may answer alone. */
+  readonly fieldsNeeded?: readonly string[] | undefined;
+  readonly skip?: number | undefined;
+  /** Absent or 0: no limit. */
+  readonly limit?: number | undefined;
+  /** A name of an index, a key pattern, or `{ $natural: 1 | -1 }`. */
+  readonly hint?: Value | undefined;
+  readonly min?: Document | undefined;
+  readonly max?: Document | undefined;
+  readonly returnKey?: boolean | undefined;
+  readonly showRecordId?: boolean | undefined;
+  /** Most bytes a sort that no index gives may hold: 100 MiB when absent. Beyond: 292. */
+  readonly sortBytesMax?: number | undefined;
+}
+
+/** A document and the key to lock, read again, update or remove it by. */
+export interface KeyedDocument {
+  readonly key: RecordKey;
+  readonly document: Document;
+}
+
+/** As BatchSource, for writers: documents before projection, with their keys. A document is given once. */
+export interface KeyedSource {
+  next(context: OperationContext): Promise<readonly KeyedDocument[] | undefined>;
+  close(): void;
+}
+
+export type ExplainVerbosity = 'queryPlanner' | 'executionStats' | 'allPlansExecution';
+
+/** A chosen way to answer one request in one transaction; between batches it holds only the snapshot and a key. */
+export interface Plan {
+  /** The documents, sorted, cut and projected. They are the caller's to keep. Each `open` runs it anew. */
+  open(): BatchSource;
+  /** Without projection, for update and delete. */
+  openKeyed(): KeyedSource;
+  /** How many documents there are (skip and limit obeyed), without fetching them where the index says enough. */
+  count(context: OperationContext): Promise<number>;
+  /** `explainVersion`, `queryPlanner` and, if asked for, `executionStats` (then it runs): the first fields of the reply, in order. `outer`: name of a stage around the plan (`UPDATE`, `DELETE`). */
+  explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: string): Promise<readonly (readonly [string, Value])[]>;
+  /** Short text of the way: `IXSCAN { a: 1 }`, for logs. */
+  readonly summary: string;
+}
+
+/** What `distinct` asks. */
+export interface DistinctRequest {
+  /** The path whose values are wanted; elements of arrays count singly. */
+  readonly field: string;
+  readonly filter: Filter;
+  readonly hint?: Value | undefined;
+}
+
+/** Where a query looks: a collection as the transaction sees it; `collection` undefined: there is none, the answer is empty. */
+export interface QueryTarget {
+  readonly txn: CatalogTransaction;
+  readonly ns: Namespace;
+  readonly collection: Collection | undefined;
+}
