@@ -62,6 +62,23 @@ export class ByteSink {
 
   /** The text in UTF-8 and a zero. BSON cannot hold a zero inside: that is refused as BadValue. */
   cstring(text: string): void {
+    const length = text.length;
+    this.reserve(length * 3 + 1);
+    const target = this.bytes;
+    const at = this.length;
+    for (let i = 0; i < length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit === 0 || unit >= 0x80) {
+        this.#rareCstring(text);
+        return;
+      }
+      target[at + i] = unit;
+    }
+    target[at + length] = 0;
+    this.length = at + length + 1;
+  }
+
+  #rareCstring(text: string): void {
     if (text.includes('\0')) throw new CommandError(2, 'BadValue', 'a field name or regular expression cannot contain a null byte');
     this.utf8(text);
     this.byte(0);
@@ -69,11 +86,12 @@ export class ByteSink {
 
   /** A BSON string: length, text, zero. */
   string(text: string): void {
+    this.reserve(text.length * 3 + 5);
     const at = this.length;
-    this.int32(0);
-    this.utf8(text);
-    this.byte(0);
-    writeInt32(this.bytes, at, this.length - at - 4);
+    const end = encodeUtf8Into(text, this.bytes, at + 4);
+    writeInt32(this.bytes, at, end - at - 3);
+    this.bytes[end] = 0;
+    this.length = end + 1;
   }
 
   /** A copy of what was written. */

@@ -132,20 +132,24 @@ export function compareRaw(a: RawView, b: RawView, named: boolean): number {
       order = compareRange(aBytes, aAt + 1, aNameEnd, bBytes, bAt + 1, bNameEnd);
       if (order !== 0) return order;
     }
-    order = compareRawValues(a, aNameEnd, aType, b, bNameEnd, bType);
-    if (order !== 0) return order;
-    aAt = valueEnd(aBytes, aType, aNameEnd + 1);
-    bAt = valueEnd(bBytes, bType, bNameEnd + 1);
+    const aEnd = valueEnd(aBytes, aType, aNameEnd + 1);
+    const bEnd = valueEnd(bBytes, bType, bNameEnd + 1);
+    // The same bytes of the same type are the same value: nothing to decode.
+    const raw = compareRange(aBytes, aNameEnd + 1, aEnd, bBytes, bNameEnd + 1, bEnd);
+    if (raw !== 0 || aType !== bType) {
+      order = compareRawValues(aBytes, aType, aNameEnd + 1, bBytes, bType, bNameEnd + 1);
+      if (order !== 0) return order;
+    }
+    aAt = aEnd;
+    bAt = bEnd;
   }
 }
 
-function compareRawValues(a: RawView, aNameEnd: number, aType: number, b: RawView, bNameEnd: number, bType: number): number {
-  const aAt = aNameEnd + 1;
-  const bAt = bNameEnd + 1;
+function compareRawValues(aBytes: Uint8Array, aType: number, aAt: number, bBytes: Uint8Array, bType: number, bAt: number): number {
   if (aType === bsonType.string && bType === bsonType.string) {
-    return compareRange(a.bytes, aAt + 4, aAt + 3 + readInt32(a.bytes, aAt), b.bytes, bAt + 4, bAt + 3 + readInt32(b.bytes, bAt));
+    return compareRange(aBytes, aAt + 4, aAt + 3 + readInt32(aBytes, aAt), bBytes, bAt + 4, bAt + 3 + readInt32(bBytes, bAt));
   }
-  return compareValues(decodeValue(a.bytes, aType, aAt), decodeValue(b.bytes, bType, bAt));
+  return compareValues(decodeValue(aBytes, aType, aAt), decodeValue(bBytes, bType, bAt));
 }
 
 function textOf(value: string | BsonSymbol): string {

@@ -37,6 +37,7 @@ export function absDecimal(value: Decimal128): Decimal128 {
   return value.negative ? negateDecimal(value) : value;
 }
 
+/** a + b; infinities of different signs give NaN. */
 export function addDecimals(a: Decimal128, b: Decimal128): Decimal128 {
   if (a.kind === 'nan' || b.kind === 'nan') return decimalNaN;
   if (a.kind === 'infinity') return b.kind === 'infinity' && a.negative !== b.negative ? decimalNaN : a;
@@ -60,10 +61,12 @@ function addApart(large: Decimal128, small: Decimal128): Decimal128 | undefined 
   return Decimal128.round(large.negative, padded, large.exponent - padding);
 }
 
+/** a - b. */
 export function subtractDecimals(a: Decimal128, b: Decimal128): Decimal128 {
   return addDecimals(a, negateDecimal(b));
 }
 
+/** a * b; zero times an infinity is NaN. */
 export function multiplyDecimals(a: Decimal128, b: Decimal128): Decimal128 {
   if (a.kind === 'nan' || b.kind === 'nan') return decimalNaN;
   const negative = a.negative !== b.negative;

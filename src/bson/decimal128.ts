@@ -7,7 +7,7 @@ import { readInt32, writeInt64 } from './raw.ts';
 
 export const decimalDigitsMax = 34;
 export const exponentMin = -6176;
-export const exponentMax = 6111;
+const exponentMax = 6111;
 const coefficientMax = 10n ** 34n - 1n;
 
 /** What a Decimal128 means: (-1)^negative * coefficient * 10^exponent where it is finite. */

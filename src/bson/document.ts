@@ -113,6 +113,11 @@ export class Document implements RawView {
     return this.#entries === undefined ? this.#end - this.#start === 5 : this.#entries.length === 0;
   }
 
+  /** Whether the bytes are there already; if not, asking for them makes them. */
+  get isEncoded(): boolean {
+    return this.#bytes !== undefined;
+  }
+
   get bytes(): Uint8Array {
     if (this.#bytes !== undefined) return this.#bytes;
     this.#bytes = encodeWhole(this.#entries ?? [], writeEntries);

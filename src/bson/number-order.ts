@@ -25,7 +25,7 @@ function comparePrimitives(a: number | bigint, b: number | bigint): number {
 }
 
 /** Order of two decimals by value; cohort members are equal. */
-export function compareDecimals(a: Decimal128, b: Decimal128): number {
+function compareDecimals(a: Decimal128, b: Decimal128): number {
   if (a.kind === 'nan' || b.kind === 'nan') return Number(b.kind === 'nan') - Number(a.kind === 'nan');
   const aSign = decimalSign(a);
   const bSign = decimalSign(b);

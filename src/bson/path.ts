@@ -2,7 +2,7 @@
 // its way, and a numeric component also means an index (manual: "Query an Array"). An aggregation's path maps over the documents in
 // arrays and knows no indexes. Names are prepared once per path; nothing is decoded before the path's end.
 
-import { BsonArray, decodeValue } from './document.ts';
+import { BsonArray, decodeValue, Document } from './document.ts';
 import type { Value } from './document.ts';
 import { bsonType, cstringEnd, elementValue, FieldName, findField, valueEnd } from './raw.ts';
 import type { RawView } from './raw.ts';
@@ -97,8 +97,30 @@ class PathWalk {
  * The value of an aggregation's path ("$a.b"): undefined where it is missing; where the path meets an array, an array of what the
  * documents in it have, without those that have nothing.
  */
-export function getField(doc: RawView, path: Path): Value | undefined {
-  return fieldAt(doc.bytes, doc.start, path.parts, 0);
+export function getField(doc: Document, path: Path): Value | undefined {
+  return fieldOf(doc, path.parts, 0);
+}
+
+/** Documents that were never encoded are walked as they are: encoding one to read a field would cost more. */
+function fieldOf(doc: Document, parts: readonly PathPart[], depth: number): Value | undefined {
+  let at = doc;
+  for (let part = depth; ; part++) {
+    if (at.isEncoded) return fieldAt(at.bytes, at.start, parts, part);
+    const value = at.get((parts[part] as PathPart).name.text);
+    if (part === parts.length - 1) return value;
+    if (value instanceof BsonArray) return fieldsOfItems(value, parts, part + 1);
+    if (!(value instanceof Document)) return undefined;
+    at = value;
+  }
+}
+
+function fieldsOfItems(array: BsonArray, parts: readonly PathPart[], depth: number): BsonArray {
+  const found: Value[] = [];
+  for (const item of array.items()) {
+    const field = item instanceof Document ? fieldOf(item, parts, depth) : undefined;
+    if (field !== undefined) found.push(field);
+  }
+  return BsonArray.of(found);
 }
 
 function fieldAt(bytes: Uint8Array, start: number, parts: readonly PathPart[], depth: number): Value | undefined {

@@ -61,6 +61,7 @@ const float = new Float64Array(1);
 const floatWords = new Uint32Array(float.buffer);
 const floatBytes = new Uint8Array(float.buffer);
 
+/** A signed 32-bit number, little-endian as all of BSON. */
 export function readInt32(bytes: Uint8Array, offset: number): number {
   return (
     (bytes[offset] as number) |
@@ -70,6 +71,7 @@ export function readInt32(bytes: Uint8Array, offset: number): number {
   );
 }
 
+/** An unsigned 32-bit number. */
 export function readUint32(bytes: Uint8Array, offset: number): number {
   return readInt32(bytes, offset) >>> 0;
 }
@@ -79,18 +81,21 @@ export function readInt64Approximate(bytes: Uint8Array, offset: number): number 
   return readInt32(bytes, offset + 4) * 4294967296 + readUint32(bytes, offset);
 }
 
+/** A signed 64-bit number. */
 export function readInt64(bytes: Uint8Array, offset: number): bigint {
   const high = readInt32(bytes, offset + 4);
   if (high >= -0x200000 && high < 0x200000) return BigInt(high * 4294967296 + readUint32(bytes, offset));
   return (BigInt(high) << 32n) | BigInt(readUint32(bytes, offset));
 }
 
+/** A 64-bit IEEE number. */
 export function readDouble(bytes: Uint8Array, offset: number): number {
   floatWords[0] = readInt32(bytes, offset);
   floatWords[1] = readInt32(bytes, offset + 4);
   return float[0] as number;
 }
 
+/** Puts the low 32 bits of an integer. */
 export function writeInt32(bytes: Uint8Array, offset: number, value: number): void {
   bytes[offset] = value;
   bytes[offset + 1] = value >> 8;
@@ -98,11 +103,24 @@ export function writeInt32(bytes: Uint8Array, offset: number, value: number): vo
   bytes[offset + 3] = value >> 24;
 }
 
+/** Puts the low 64 bits of an integer. */
 export function writeInt64(bytes: Uint8Array, offset: number, value: bigint): void {
+  const near = Number(value);
+  if (Number.isSafeInteger(near)) {
+    writeSafeInteger(bytes, offset, near);
+    return;
+  }
   writeInt32(bytes, offset, Number(value & 0xffffffffn) | 0);
   writeInt32(bytes, offset + 4, Number((value >> 32n) & 0xffffffffn) | 0);
 }
 
+/** Puts an integer within ±2^53 as 64 bits. */
+export function writeSafeInteger(bytes: Uint8Array, offset: number, value: number): void {
+  writeInt32(bytes, offset, value | 0);
+  writeInt32(bytes, offset + 4, Math.floor(value / 4294967296) | 0);
+}
+
+/** Puts a 64-bit IEEE number. */
 export function writeDouble(bytes: Uint8Array, offset: number, value: number): void {
   float[0] = value;
   for (let i = 0; i < 8; i++) bytes[offset + i] = floatBytes[i] as number;
@@ -192,24 +210,23 @@ export function findField(bytes: Uint8Array, start: number, name: FieldName): nu
   }
 }
 
-/** As findField, for a name that is not prepared. Nothing is allocated for ASCII names. */
-export function findElement(bytes: Uint8Array, start: number, name: string): number {
-  const length = name.length;
-  for (let i = 0; i < length; i++) if (name.charCodeAt(i) >= 0x80) return findField(bytes, start, new FieldName(name));
-  let offset = start + 4;
-  for (;;) {
-    const type = bytes[offset] as number;
-    if (type === 0) return -1;
-    let at = offset + 1;
-    let i = 0;
-    while (i < length && bytes[at] === name.charCodeAt(i)) {
-      at++;
-      i++;
-    }
-    if (i === length && bytes[at] === 0) return offset;
-    while (bytes[at] !== 0) at++;
-    offset = valueEnd(bytes, type, at + 1);
+const preparedMax = 4096;
+const prepared = new Map<string, FieldName>();
+
+/** The name, prepared; those asked for lately are kept. */
+export function fieldName(text: string): FieldName {
+  let name = prepared.get(text);
+  if (name === undefined) {
+    name = new FieldName(text);
+    if (prepared.size >= preparedMax) prepared.clear();
+    prepared.set(text, name);
   }
+  return name;
+}
+
+/** As findField, for a name that is not prepared. */
+export function findElement(bytes: Uint8Array, start: number, name: string): number {
+  return findField(bytes, start, fieldName(name));
 }
 
 const cachedNames: string[] = new Array<string>(1024).fill('');

@@ -5,7 +5,7 @@ import { decodeUtf8 } from '../base/text.ts';
 import type { ByteSink } from './byte-sink.ts';
 import { Decimal128 } from './decimal128.ts';
 import { ObjectId } from './object-id.ts';
-import { bsonType, cstringEnd, readDouble, readInt32, readInt64, readInt64Approximate, readUint32 } from './raw.ts';
+import { bsonType, cstringEnd, readDouble, readInt32, readInt64, readInt64Approximate, readUint32, writeInt64, writeSafeInteger } from './raw.ts';
 import type { BsonType } from './raw.ts';
 import {
   Binary,
@@ -46,6 +46,7 @@ export type ScalarValue = number | bigint | string | boolean | null | ScalarObje
 
 type Decoder = (bytes: Uint8Array, offset: number) => ScalarValue;
 
+/** The string whose length field is at `offset`. */
 export function decodeString(bytes: Uint8Array, offset: number): string {
   return decodeUtf8(bytes, offset + 4, offset + 3 + readInt32(bytes, offset));
 }
@@ -116,7 +117,10 @@ export const scalarWriters: WritersOf<ScalarObject> = {
     sink.range(value.bytes, 0, 12);
   },
   [bsonType.date]: (sink, value) => {
-    sink.int64(value.msBig);
+    sink.reserve(8);
+    if (Number.isSafeInteger(value.ms)) writeSafeInteger(sink.bytes, sink.length, value.ms);
+    else writeInt64(sink.bytes, sink.length, value.msBig);
+    sink.length += 8;
   },
   [bsonType.regex]: (sink, value) => {
     sink.cstring(value.pattern);

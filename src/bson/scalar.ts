@@ -134,18 +134,21 @@ export class DbPointer {
   }
 }
 
+/** The class of `bsonUndefined`. */
 export class BsonUndefined {
   get bsonType(): 6 {
     return 6;
   }
 }
 
+/** The class of `minKey`. */
 export class MinKey {
   get bsonType(): -1 {
     return -1;
   }
 }
 
+/** The class of `maxKey`. */
 export class MaxKey {
   get bsonType(): 127 {
     return 127;

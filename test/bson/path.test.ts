@@ -84,7 +84,9 @@ const aggregationPaths: [string, unknown, string, unknown][] = [
 describe("an aggregation's path", () => {
   for (const [what, json, path, expected] of aggregationPaths) {
     it(`gives ${what}`, () => {
-      assert.deepEqual(plain(getField(doc(json), parsePath(path))), expected);
+      const built = doc(json);
+      assert.deepEqual(plain(getField(built, parsePath(path))), expected);
+      assert.deepEqual(plain(getField(Document.fromBytes(built.toBytes()), parsePath(path))), expected);
     });
   }
 });
