@@ -1,0 +1,88 @@
+// A chunk document as raw BSON: its bytes are found, or laid down, where they lie, because they are nearly all of the document and making
+// values of it would copy them once more. Reading trusts the BSON (the catalog checked it), not what it says.
+
+import { Binary, bsonType, decodeElement, Document, elementValue, FieldName, findField, isNumber, readInt32, toDouble } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+
+const nName = new FieldName('n');
+const dataName = new FieldName('data');
+const oldBinary = 2;
+
+/** What a chunk document says. The bytes share memory with the document. */
+export interface RawChunk {
+  /** NaN where it is no number. */
+  readonly n: number;
+  /** Undefined where there are none. */
+  readonly data: Uint8Array | undefined;
+}
+
+/** Reads the chunk document that begins at `start`. */
+export function readChunk(bytes: Uint8Array, start: number): RawChunk {
+  return { n: numberAt(bytes, findField(bytes, start, nName)), data: binaryAt(bytes, findField(bytes, start, dataName)) };
+}
+
+/** The number of the chunk in the document that begins at `start`; NaN where it is no number. */
+export function readChunkNumber(bytes: Uint8Array, start: number): number {
+  return numberAt(bytes, findField(bytes, start, nName));
+}
+
+function numberAt(bytes: Uint8Array, offset: number): number {
+  if (offset < 0) return Number.NaN;
+  const value = decodeElement(bytes, offset);
+  return isNumber(value) ? toDouble(value) : Number.NaN;
+}
+
+function binaryAt(bytes: Uint8Array, offset: number): Uint8Array | undefined {
+  if (offset < 0 || bytes[offset] !== bsonType.binData) return undefined;
+  const at = elementValue(bytes, offset);
+  const length = readInt32(bytes, at);
+  const begin = at + 5;
+  // The old subtype carries its length once more.
+  if (bytes[at + 4] === oldBinary) return length < 4 ? undefined : bytes.subarray(begin + 4, begin + length);
+  return bytes.subarray(begin, begin + length);
+}
+
+/** A chunk document being filled: the bytes of the file are copied once, to where they stay. */
+export class ChunkBuffer {
+  readonly n: number;
+  readonly #bytes: Uint8Array;
+  readonly #headBytes: number;
+  readonly #capacity: number;
+  #length = 0;
+
+  constructor(ids: { readonly id: Value; readonly file: Value }, n: number, capacity: number) {
+    this.n = n;
+    this.#capacity = capacity;
+    const empty = Document.of({ _id: ids.id, files_id: ids.file, n, data: new Binary(new Uint8Array(0)) }).toBytes();
+    this.#headBytes = empty.length - 1;
+    this.#bytes = new Uint8Array(empty.length + capacity);
+    this.#bytes.set(empty);
+  }
+
+  /** Bytes of the file in it. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get isFull(): boolean {
+    return this.#length === this.#capacity;
+  }
+
+  /** Copies from source[start, …) what there is room for; the offset behind it. */
+  fill(source: Uint8Array, start: number): number {
+    const count = Math.min(source.length - start, this.#capacity - this.#length);
+    this.#bytes.set(source.subarray(start, start + count), this.#headBytes + this.#length);
+    this.#length += count;
+    return start + count;
+  }
+
+  /** The document; nothing is filled in afterwards. */
+  document(): Document {
+    const size = this.#headBytes + this.#length + 1;
+    this.#bytes[size - 1] = 0;
+    const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset);
+    view.setInt32(0, size, true);
+    view.setInt32(this.#headBytes - 5, this.#length, true);
+    return Document.fromBytes(this.#bytes.subarray(0, size));
+  }
+}

@@ -1,0 +1,186 @@
+// The FileStore over this server's own catalog: no protocol, no driver and no BSON decoding between a chunk and its reader.
+
+import { ObjectIdGenerator, Document } from '../bson/index.ts';
+import type { ObjectId, ObjectIdSources, Value } from '../bson/index.ts';
+import { CommandError, EngineError } from '../base/errors.ts';
+import { namespaceOf } from '../catalog/index.ts';
+import type { Catalog, CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
+import { chunkIndex } from './chunk-places.ts';
+import { ChunkReader } from './chunk-reader.ts';
+import { EmbeddedUpload } from './embedded-upload.ts';
+import { FileError } from './file-error.ts';
+import { checkFile } from './file-check.ts';
+import type { FileId } from './file-id.ts';
+import { FileSearch, nameIndex } from './file-search.ts';
+import { chunkSizeDefault, chunkSizeMax, chunkSizeMin } from './file-store.ts';
+import type { FileBucket, FileCheck, FilePage, FileQuery, FileReader, FileStore, FileUpload, NewFile, StoredFile } from './file-store.ts';
+import { Leftovers, removeDocument } from './leftovers.ts';
+
+interface StoreParts {
+  readonly catalog: Catalog;
+  readonly clock: { nowMs(): number };
+  readonly ids: { next(): ObjectId };
+  readonly leftovers: Leftovers;
+}
+
+/** Opens the store and begins, in the background, to delete what a crash left; `close` waits for that. Nothing of the catalog is closed. */
+export async function openFileStore(catalog: Catalog, sources: ObjectIdSources): Promise<FileStore> {
+  const { clock } = sources;
+  const leftovers = new Leftovers(catalog, clock);
+  await leftovers.open();
+  return new EmbeddedStore({ catalog, clock, ids: new ObjectIdGenerator(sources), leftovers }, leftovers.sweep());
+}
+
+class EmbeddedStore implements FileStore {
+  readonly #parts: StoreParts;
+  readonly #sweeping: Promise<void>;
+
+  constructor(parts: StoreParts, sweeping: Promise<void>) {
+    this.#parts = parts;
+    // What it did not get done, the next start does.
+    this.#sweeping = sweeping.catch((error: unknown) => {
+      if (!(error instanceof EngineError || error instanceof CommandError)) throw error;
+    });
+  }
+
+  bucket(db: string, name: string): FileBucket {
+    try {
+      return new EmbeddedBucket(this.#parts, namespaceOf(db, `${name}.files`), namespaceOf(db, `${name}.chunks`));
+    } catch (error) {
+      if (error instanceof CommandError) throw new FileError('bad-name', error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  async ping(): Promise<void> {
+    const txn = this.#parts.catalog.begin('read');
+    try {
+      await this.#parts.catalog.databases(txn);
+    } finally {
+      txn.abort();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sweeping;
+  }
+}
+
+class EmbeddedBucket implements FileBucket {
+  readonly db: string;
+  readonly name: string;
+  readonly #parts: StoreParts;
+  readonly #files: Namespace;
+  readonly #chunks: Namespace;
+
+  constructor(parts: StoreParts, files: Namespace, chunks: Namespace) {
+    this.#parts = parts;
+    this.#files = files;
+    this.#chunks = chunks;
+    this.db = files.db;
+    this.name = files.collection.slice(0, -'.files'.length);
+  }
+
+  byId(id: FileId): Promise<StoredFile | undefined> {
+    return this.#search((search) => search.byId(id.value), undefined);
+  }
+
+  byName(filename: string, revision: number): Promise<StoredFile | undefined> {
+    return this.#search((search) => search.revision(filename, revision), undefined);
+  }
+
+  revisions(filename: string): Promise<number> {
+    return this.#search((search) => search.countRevisions(filename), 0);
+  }
+
+  list(query: FileQuery): Promise<FilePage> {
+    return this.#search((search) => search.list(query), { files: [], next: undefined });
+  }
+
+  async #search<T>(find: (search: FileSearch) => Promise<T>, absent: T): Promise<T> {
+    return await this.#reading(async (txn) => {
+      const collection = await this.#parts.catalog.collection(txn, this.#files);
+      return collection === undefined ? absent : await find(new FileSearch(txn, collection));
+    });
+  }
+
+  async #reading<T>(read: (txn: CatalogTransaction) => Promise<T>): Promise<T> {
+    const txn = this.#parts.catalog.begin('read');
+    try {
+      return await read(txn);
+    } finally {
+      txn.abort();
+    }
+  }
+
+  open(file: StoredFile): FileReader {
+    return new ChunkReader(this.#parts.catalog, this.#chunks, file);
+  }
+
+  check(file: StoredFile): Promise<FileCheck> {
+    return this.#reading(async (txn) => await checkFile(txn, await this.#parts.catalog.collection(txn, this.#chunks), file));
+  }
+
+  async create(request: NewFile): Promise<FileUpload> {
+    const { filename, onlyIfAbsent, chunkSize = chunkSizeDefault } = request;
+    if (filename === '' || filename.includes('\0')) throw new FileError('bad-name', 'a file needs a name, without null bytes');
+    if (!Number.isInteger(chunkSize) || chunkSize < chunkSizeMin || chunkSize > chunkSizeMax) {
+      throw new FileError('bad-chunk-size', `the chunk size must be from ${chunkSizeMin} to ${chunkSizeMax} bytes`);
+    }
+    if (onlyIfAbsent && (await this.byName(filename, -1)) !== undefined) throw exists(filename);
+    await this.#ensureIndexes();
+    const beforeFinish = async (txn: CatalogTransaction): Promise<void> => {
+      if (onlyIfAbsent) await this.#claimName(txn, filename);
+    };
+    return new EmbeddedUpload({ ...this.#parts, files: this.#files, chunks: this.#chunks, request, chunkSize, beforeFinish });
+  }
+
+  /** As drivers do: before the first file. A bucket that has files keeps the indexes it has. */
+  async #ensureIndexes(): Promise<void> {
+    const { catalog } = this.#parts;
+    const wanting = await this.#reading(async (txn) => {
+      const files = await catalog.collection(txn, this.#files);
+      const chunks = await catalog.collection(txn, this.#chunks);
+      if (files !== undefined && files.totals(txn).rows > 0) return { files: false, chunks: false };
+      return { files: !has(files, nameIndex), chunks: !has(chunks, chunkIndex) };
+    });
+    if (wanting.files) await catalog.createIndexes(this.#files, [indexSpec(['filename', 'uploadDate'], {})]);
+    if (wanting.chunks) await catalog.createIndexes(this.#chunks, [indexSpec(['files_id', 'n'], { unique: true })]);
+  }
+
+  /**
+   * Lets one upload of a name that must be new finish at a time, and only if there is no file of it. The lock is on a key that no document has;
+   * what the one before it committed is seen because the look is taken in a snapshot made under the lock.
+   */
+  async #claimName(txn: CatalogTransaction, filename: string): Promise<void> {
+    const collection = await this.#parts.catalog.ensureCollection(txn, this.#files);
+    await collection.lock(txn, collection.keyOf(Document.of({ claimedName: filename })));
+    if ((await this.byName(filename, -1)) !== undefined) throw exists(filename);
+  }
+
+  async remove(id: FileId): Promise<boolean> {
+    const { catalog, ids, leftovers } = this.#parts;
+    const markerId = ids.next();
+    const file = { files: this.#files, chunks: this.#chunks, id: id.value };
+    const removed = await catalog.run(async (txn) => {
+      const collection = await catalog.collection(txn, this.#files);
+      if (collection === undefined || !(await removeDocument(txn, collection, collection.keyOf(id.value)))) return false;
+      await leftovers.mark(txn, file, markerId);
+      return true;
+    });
+    if (removed) await leftovers.remove(file, markerId);
+    return removed;
+  }
+}
+
+const exists = (filename: string): FileError => new FileError('exists', `there is a file named ${filename}`);
+
+function has(collection: Collection | undefined, find: (collection: Collection) => unknown): boolean {
+  return collection !== undefined && find(collection) !== undefined;
+}
+
+/** An ascending index, named as drivers name theirs. */
+function indexSpec(paths: readonly string[], options: Readonly<Record<string, Value>>): Document {
+  const key = Document.fromEntries(paths.map((path) => [path, 1]));
+  return Document.of({ key, name: paths.map((path) => `${path}_1`).join('_'), ...options });
+}

@@ -1,0 +1,128 @@
+// What a place that keeps GridFS buckets promises to the gateway and to commands: files by id, by name and by page, their bytes by windows of
+// chunks, uploads that are whole or absent. Nothing here holds a cursor or a snapshot between two calls, so a reader may pause for as long
+// as it likes. Contracts only; follows the GridFS specification of the drivers (names, indexes, revisions, order of deleting).
+
+import type { FileId } from './file-id.ts';
+
+/** One file document, read. */
+export interface StoredFile {
+  readonly id: FileId;
+  readonly filename: string | undefined;
+  /** Bytes of the file; 0 where `fault` says that the document does not tell. */
+  readonly length: number;
+  readonly chunkSize: number;
+  /** Chunks that a whole file of this length has. */
+  readonly chunkCount: number;
+  readonly uploadDateMs: number | undefined;
+  /** As stored, in the document or in its metadata. */
+  readonly contentType: string | undefined;
+  /** Hex digits, where the upload computed it. */
+  readonly sha256: string | undefined;
+  /** The metadata in relaxed Extended JSON. */
+  readonly metadata: string | undefined;
+  /** Differs whenever the bytes can differ; letters, digits, `-` and `_`. */
+  readonly version: string;
+  /** What is wrong with the document, in words: the file cannot be read. */
+  readonly fault: string | undefined;
+}
+
+/** Bytes of one file. Calls come one after the other. */
+export interface FileReader {
+  /** The bytes of chunks `first` to `last`, one array each, each checked. Throws FileError `corrupt` with id and n. */
+  chunks(first: number, last: number): Promise<readonly Uint8Array[]>;
+}
+
+/** What is asked of a new file. */
+export interface NewFile {
+  readonly filename: string;
+  readonly contentType: string | undefined;
+  readonly metadata: ReadonlyMap<string, string>;
+  /** Undefined: 255 KiB. FileError `bad-chunk-size` out of 1 KiB to 15 MiB. */
+  readonly chunkSize: number | undefined;
+  /** FileError `exists`, at once or at the end, when the bucket has a file of this name. */
+  readonly onlyIfAbsent: boolean;
+}
+
+/** An upload under way. Nobody sees the file before `finish`; after `abort`, a failure or a crash nothing is left of it. */
+export interface FileUpload {
+  readonly id: FileId;
+  /** Takes more bytes, which are copied. Resolves when it can take the next. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** The file is durable and listed when it resolves. */
+  finish(): Promise<StoredFile>;
+  /** Forgets the file and deletes what was stored of it. Does nothing after `finish`. */
+  abort(): Promise<void>;
+}
+
+export type FileSortField = 'uploadDate' | 'filename' | 'length';
+
+/** Which page of a bucket's files. */
+export interface FileQuery {
+  /** Names begin with this. */
+  readonly prefix: string;
+  readonly sort: { readonly field: FileSortField; readonly direction: 1 | -1 };
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly after: string | undefined;
+  /** Files to leave out. */
+  readonly accepts: (file: StoredFile) => boolean;
+}
+
+/** Files in order; ties by id, in the same direction. */
+export interface FilePage {
+  readonly files: readonly StoredFile[];
+  /** Where the next page begins; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/** What a walk over all chunks of a file found. */
+export interface FileCheck {
+  readonly sound: boolean;
+  readonly chunksExpected: number;
+  readonly chunksFound: number;
+  readonly bytesFound: number;
+  /** Numbers of chunks that are not there; at most a hundred are named. */
+  readonly missing: readonly number[];
+  /** Numbers of chunks that are beyond the end, there twice, or no whole numbers. */
+  readonly extra: readonly number[];
+  /** Numbers of chunks whose bytes are too many, too few, or no bytes. */
+  readonly wrongLength: readonly number[];
+  /** Of the bytes as they are, in order, up to the first that is wrong. */
+  readonly sha256: string;
+  /** Whether that is what the upload computed; undefined where it did not. */
+  readonly sha256Agrees: boolean | undefined;
+  /** What is wrong with the file document. */
+  readonly fault: string | undefined;
+}
+
+/** One bucket: the collections `NAME.files` and `NAME.chunks` of a database. It need not exist. */
+export interface FileBucket {
+  readonly db: string;
+  readonly name: string;
+  byId(id: FileId): Promise<StoredFile | undefined>;
+  /** Revision 0 is the oldest of the name, -1 the newest, by upload date and then id. */
+  byName(filename: string, revision: number): Promise<StoredFile | undefined>;
+  /** How many files have this name; counting stops at a thousand. */
+  revisions(filename: string): Promise<number>;
+  list(query: FileQuery): Promise<FilePage>;
+  open(file: StoredFile): FileReader;
+  check(file: StoredFile): Promise<FileCheck>;
+  create(request: NewFile): Promise<FileUpload>;
+  /** Removes the file document, then the chunks. Whether there was one. */
+  remove(id: FileId): Promise<boolean>;
+}
+
+/** A place that keeps buckets. */
+export interface FileStore {
+  /** FileError `bad-name` for names that a database or a bucket cannot have. */
+  bucket(db: string, name: string): FileBucket;
+  /** Rejects when the storage behind does not answer reads any more. */
+  ping(): Promise<void>;
+  /** Waits for what goes on in the background. */
+  close(): Promise<void>;
+}
+
+/** Chunk size of the drivers. */
+export const chunkSizeDefault: number = 255 * 1024;
+export const chunkSizeMin = 1024;
+export const chunkSizeMax: number = 15 * 1024 * 1024;

@@ -1,0 +1,19 @@
+// The public face of GridFS: buckets of files over a store. See file-store.ts for the contracts.
+
+export { openFileStore } from './embedded-store.ts';
+export { FileError } from './file-error.ts';
+export type { FileErrorCode, FilePlace } from './file-error.ts';
+export { FileId } from './file-id.ts';
+export { chunkSizeDefault, chunkSizeMax, chunkSizeMin } from './file-store.ts';
+export type {
+  FileBucket,
+  FileCheck,
+  FilePage,
+  FileQuery,
+  FileReader,
+  FileSortField,
+  FileStore,
+  FileUpload,
+  NewFile,
+  StoredFile,
+} from './file-store.ts';
