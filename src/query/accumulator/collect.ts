@@ -108,6 +108,31 @@ class AddToSet implements ValueAccumulator {
   }
 }
 
+/** The elements of arrays: all (`$concatArrays`), or those that differ (`$setUnion`). */
+class Elements implements ValueAccumulator {
+  readonly #name: string;
+  readonly #into: Push | AddToSet;
+
+  constructor(name: string, into: Push | AddToSet) {
+    this.#name = name;
+    this.#into = into;
+  }
+
+  get bytes(): number {
+    return this.#into.bytes;
+  }
+
+  add(value: Value | undefined): void {
+    if (value === undefined) return;
+    if (!(value instanceof BsonArray)) throw refuse(14, `${this.#name} requires array inputs, but input is of type ${nameOf(value)}`);
+    for (const item of value.items()) this.#into.add(item);
+  }
+
+  result(): Value | undefined {
+    return this.#into.result();
+  }
+}
+
 class MergeObjects implements ValueAccumulator {
   bytes = 0;
   readonly #fields = new Map<string, Value>();
@@ -154,4 +179,6 @@ export const collectAccumulators: AccumulatorTable = {
   $addToSet: ofValues(() => new AddToSet()),
   $mergeObjects: ofValues(() => new MergeObjects()),
   $count: compileCount,
+  $concatArrays: ofValues(() => new Elements('$concatArrays', new Push())),
+  $setUnion: ofValues(() => new Elements('$setUnion', new AddToSet())),
 };

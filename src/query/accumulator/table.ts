@@ -3,8 +3,9 @@
 import type { AccumulatorRule, AccumulatorTable } from './accumulator.ts';
 import { collectAccumulators } from './collect.ts';
 import { numericAccumulators } from './numeric.ts';
+import { rankedAccumulators } from './ranked.ts';
 
-const families: readonly AccumulatorTable[] = [collectAccumulators, numericAccumulators];
+const families: readonly AccumulatorTable[] = [collectAccumulators, numericAccumulators, rankedAccumulators];
 
 /** The accumulators, by name with `$`. */
 export const accumulators: ReadonlyMap<string, AccumulatorRule> = new Map(families.flatMap((family) => Object.entries(family)));

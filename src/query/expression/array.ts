@@ -151,7 +151,7 @@ function orderOf(sortBy: Maybe): Order {
   const keys = sortBy.fields.map(([path, value]) => {
     const sign = direction(value);
     if (sign === undefined) throw refuse(2942505, 'The $sort element value must be either 1 or -1');
-    if (path === '' || path.split('.').some((part) => part === '' || part.startsWith('$'))) {
+    if (path === '' || path.split('.').includes('')) {
       throw refuse(2942505, `The $sort field is not a valid path: '${path}'`);
     }
     return { components: path.split('.'), sign };

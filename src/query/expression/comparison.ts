@@ -8,7 +8,7 @@ import { isTruthy } from '../truth.ts';
 import { binary, compileNamed, constantsLast, isNullish, namedArguments, nameOf, unary } from './define.ts';
 import type { Maybe, NamedArguments } from './define.ts';
 import type { Compiler, OperatorRule, OperatorTable } from './compiler.ts';
-import { isConstant } from './expression.ts';
+import { constant, isConstant } from './expression.ts';
 import type { Expression } from './expression.ts';
 
 /** The order of two values, a missing one taken as undefined: before null. */
@@ -23,6 +23,8 @@ function compiles(test: (order: number) => Value): OperatorRule {
 function junction(stopAt: boolean): OperatorRule {
   return (argument, compiler, name) => {
     const operands = constantsLast(compiler.compileOperands(argument));
+    // A constant that decides does so before anything is evaluated.
+    if (operands.some((operand) => isConstant(operand) && isTruthy(constantOf(operand)) === stopAt)) return constant(stopAt);
     return compiler.fold(name, operands, (root) => {
       for (const operand of operands) if (isTruthy(operand.evaluate(root)) === stopAt) return stopAt;
       return !stopAt;
@@ -85,7 +87,9 @@ function compileBranch(value: Value, compiler: Compiler): Branch {
   const then = value.get('then');
   if (test === undefined) throw refuse(40064, `$switch requires each branch have a 'case' expression`);
   if (then === undefined) throw refuse(40065, `$switch requires each branch have a 'then' expression.`);
-  return { test: compiler.compile(test), then: compiler.compile(then) };
+  const compiled = compiler.compile(test);
+  const never = isConstant(compiled) && !isTruthy(constantOf(compiled));
+  return { test: compiled, then: (never ? compiler.withoutFolding() : compiler).compile(then) };
 }
 
 const switchArguments: NamedArguments = {

@@ -18,6 +18,14 @@ export type OperatorTable = Readonly<Record<string, OperatorRule>>;
 
 const DEPTH_MAX = 100;
 
+/** What a compiler of a part has from the one of the whole. */
+interface Inherited {
+  readonly variables: ReadonlyMap<string, Variable>;
+  readonly dependencies: Dependencies;
+  readonly depth: number;
+  readonly folds: boolean;
+}
+
 /** Compiles values into expressions under one set of variables. */
 export class Compiler {
   readonly options: ExpressionOptions;
@@ -25,23 +33,26 @@ export class Compiler {
   readonly #operators: ReadonlyMap<string, OperatorRule>;
   readonly #variables: ReadonlyMap<string, Variable>;
   readonly #depth: number;
+  readonly #folds: boolean;
 
-  constructor(
-    operators: ReadonlyMap<string, OperatorRule>,
-    options: ExpressionOptions,
-    inherited?: { variables: ReadonlyMap<string, Variable>; dependencies: Dependencies; depth: number },
-  ) {
+  constructor(operators: ReadonlyMap<string, OperatorRule>, options: ExpressionOptions, inherited?: Inherited) {
     this.#operators = operators;
     this.options = options;
     this.#variables = inherited?.variables ?? options.variables ?? new Map();
     this.dependencies = inherited?.dependencies ?? new Dependencies();
     this.#depth = inherited?.depth ?? 0;
+    this.#folds = inherited?.folds ?? true;
   }
 
   /** A compiler that knows these variables too. */
   with(variables: Iterable<readonly [string, Variable]>): Compiler {
     const merged = new Map([...this.#variables, ...variables]);
-    return new Compiler(this.#operators, this.options, { variables: merged, dependencies: this.dependencies, depth: this.#depth });
+    return this.#derived({ variables: merged });
+  }
+
+  /** A compiler that evaluates nothing yet: for what will never be evaluated. */
+  withoutFolding(): Compiler {
+    return this.#derived({ folds: false });
   }
 
   /** Compiles any value standing where an expression may stand. */
@@ -60,14 +71,18 @@ export class Compiler {
 
   /** Gives the expression, or its value where all operands are constant. */
   fold(name: string, operands: readonly Expression[], evaluate: Expression['evaluate']): Expression {
-    if (operands.every(isConstant)) return constant(evaluate(Document.of({})));
+    if (this.#folds && operands.every(isConstant)) return constant(evaluate(Document.empty));
     return { evaluate, form: { kind: 'operator', name, operands } };
   }
 
   #deeper(): Compiler {
     if (this.#depth >= DEPTH_MAX * 2) throw refuse(15, `Expression nesting exceeds ${String(DEPTH_MAX * 2)} levels`);
-    const inherited = { variables: this.#variables, dependencies: this.dependencies, depth: this.#depth + 1 };
-    return new Compiler(this.#operators, this.options, inherited);
+    return this.#derived({ depth: this.#depth + 1 });
+  }
+
+  #derived(changes: Partial<Inherited>): Compiler {
+    const own = { variables: this.#variables, dependencies: this.dependencies, depth: this.#depth, folds: this.#folds };
+    return new Compiler(this.#operators, this.options, { ...own, ...changes });
   }
 
   #compileObject(object: Document): Expression {
@@ -98,7 +113,7 @@ export class Compiler {
   }
 
   #composite(parts: readonly Expression[], evaluate: Expression['evaluate']): Expression {
-    if (parts.every(isConstant)) return constant(evaluate(Document.of({})));
+    if (parts.every(isConstant)) return constant(evaluate(Document.empty));
     return { evaluate, form: { kind: 'other' } };
   }
 

@@ -6,6 +6,8 @@ import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 
 const PATH_COMPONENTS_MAX = 200;
+/** The fields of a DBRef are the only ones with a dollar that a path may name, below the first. */
+const REFERENCE_FIELDS: ReadonlySet<string> = new Set(['$ref', '$id', '$db']);
 
 /** Refuses a name that cannot be one component of a path. */
 export function validateFieldName(name: string): void {
@@ -25,7 +27,7 @@ export function splitPath(path: string): string[] {
   if (path.endsWith('.')) throw refuse(40353, `FieldPath must not end with a '.'.`);
   const components = path.split('.');
   if (components.length > PATH_COMPONENTS_MAX) throw refuse(15, 'FieldPath is too long');
-  for (const component of components) validateFieldName(component);
+  for (const component of components) if (!REFERENCE_FIELDS.has(component)) validateFieldName(component);
   return components;
 }
 

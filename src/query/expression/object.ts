@@ -1,7 +1,7 @@
 // Objects: merging, and fields by name where the name is data (it may hold dots and dollars).
 // Follows the manual's pages "$mergeObjects", "$getField", "$setField" and "$unsetField".
 
-import { Document } from '../../bson/index.ts';
+import { BsonArray, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { compileNamed, isNullish, namedArguments, nameOf, variadic } from './define.ts';
@@ -10,10 +10,12 @@ import type { Compiler, OperatorTable } from './compiler.ts';
 import { constant } from './expression.ts';
 import type { Expression } from './expression.ts';
 
-/** The fields of later objects over those of earlier ones; null and missing count as empty. */
-export function mergeObjects(values: readonly Maybe[]): Document {
+/** The fields of later objects over those of earlier ones; null and missing count as empty. One array stands for its elements. */
+function mergeObjects(values: readonly Maybe[]): Document {
   const merged = new Map<string, Value>();
-  for (const [index, value] of values.entries()) {
+  const [only] = values;
+  const objects = values.length === 1 && only instanceof BsonArray ? only.items() : values;
+  for (const [index, value] of objects.entries()) {
     if (isNullish(value)) continue;
     if (!(value instanceof Document)) {
       throw refuse(40400, `$mergeObjects requires object inputs, but input ${index} is of type ${nameOf(value)}`);
@@ -53,7 +55,7 @@ const setArguments: NamedArguments = {
   words: 'requires',
   notObject: 4161100,
   unknown: 4161101,
-  required: { field: 4161102, input: 4161109, value: 4161103 },
+  required: { field: 4161102, value: 4161103, input: 4161109 },
 };
 const unsetArguments: NamedArguments = { ...setArguments, required: { field: 4161102, input: 4161109 } };
 
@@ -63,7 +65,8 @@ function constantName(value: Value, compiler: Compiler, name: string): string {
     throw refuse(4161108, `A field path reference which is not allowed in this context. ${hint}`);
   }
   const { form } = compiler.compile(value);
-  if (form.kind !== 'constant') throw refuse(4161106, `${name} requires 'field' to evaluate to a constant, but got a non-constant argument`);
+  const literal = value instanceof Document ? value.has('$literal') : !(value instanceof BsonArray);
+  if (form.kind !== 'constant' || !literal) throw refuse(4161106, `${name} requires 'field' to evaluate to a constant, but got a non-constant argument`);
   if (typeof form.value !== 'string') {
     throw refuse(4161107, `${name} requires 'field' to evaluate to type String, but got ${nameOf(form.value)}`);
   }

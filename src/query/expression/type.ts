@@ -2,7 +2,7 @@
 // Follows the manual's pages "$type (aggregation)", "$isNumber", "$bsonSize", "$binarySize", "$tsSecond", "$bitAnd" and "$rand".
 
 import { utf8Length } from '../../base/text.ts';
-import { Binary, Document, Double, isNumber, Timestamp } from '../../bson/index.ts';
+import { Binary, BsonArray, Document, Double, isNumber, Timestamp } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { isNullish, nameOf, unary, variadic } from './define.ts';
 import type { Maybe } from './define.ts';
@@ -50,7 +50,8 @@ function bits(start: bigint, join: (left: bigint, right: bigint) => bigint): Ope
 }
 
 const compileRandom: OperatorRule = (argument, compiler) => {
-  if (!(argument instanceof Document)) throw refuse(10065, 'invalid parameter: expected an object ($rand)');
+  const isList = argument instanceof Document || argument instanceof BsonArray;
+  if (!isList) throw refuse(10065, 'invalid parameter: expected an object ($rand)');
   if (!argument.isEmpty) throw refuse(3040501, '$rand does not currently accept arguments');
   const { random } = compiler.options;
   if (random === undefined) throw refuse(168, `Unrecognized expression '$rand'`);

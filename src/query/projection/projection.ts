@@ -1,8 +1,9 @@
 // A compiled projection, and the stages `$addFields` and `$unset` that share its tree.
 
-import { BsonArray, Document } from '../../bson/index.ts';
+import { BsonArray, describeValue, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { createCompiler } from '../expression/compile.ts';
+import type { Expression } from '../expression/expression.ts';
 import { splitPath } from '../expression/field-path.ts';
 import type { Filter, QueryOptions } from '../filter/filter.ts';
 import type { FilterNode } from '../filter/node.ts';
@@ -57,9 +58,14 @@ export function compileAddFields(spec: Document, options: QueryOptions): Project
   const add = (path: readonly string[], value: Value): void => {
     const operator = value instanceof Document ? value.first?.[0] : undefined;
     if (value instanceof Document && operator !== undefined && !operator.startsWith('$')) {
-      for (const [name, inner] of value.fields) add([...path, ...splitPath(name)], inner);
+      for (const [name, inner] of value.fields) {
+        if (name.includes('.')) throw refuse(40183, `FieldPath field names may not contain '.' in a sub-object: '${name}'`);
+        add([...path, ...splitPath(name)], inner);
+      }
+    } else if (value instanceof Document && value.fields.length > 1) {
+      throw refuse(40181, `an expression specification must contain exactly one field, the name of the expression: ${describeValue(value)}`);
     } else {
-      addLeaf(root, path, { kind: 'computed', expression: compiler.compile(value) });
+      addComputed(root, path, compiler.compile(value));
     }
   };
   for (const [name, value] of spec.fields) add(splitPath(name), value);
@@ -68,6 +74,15 @@ export function compileAddFields(spec: Document, options: QueryOptions): Project
     kind: 'addition',
     fieldsNeeded: undefined,
   };
+}
+
+/** Two paths of which one begins with the other are refused in words of their own here. */
+function addComputed(root: ProjectionBranch, path: readonly string[], expression: Expression): void {
+  try {
+    addLeaf(root, path, { kind: 'computed', expression });
+  } catch (error) {
+    throw refuse(40176, `specification contains two conflicting paths, one of them '${path.join('.')}'`, error);
+  }
 }
 
 /** Compiles `$unset`: one path, or an array of them. */
