@@ -103,7 +103,9 @@ export async function stages(catalog: Catalog, query: Find): Promise<string[]> {
   const names: string[] = [];
   const visit = (stage: Value | undefined): void => {
     assert(stage instanceof Document);
-    names.push(String(stage.get('stage')));
+    const name = stage.get('stage');
+    assert(typeof name === 'string');
+    names.push(name);
     const inputs = stage.get('inputStages');
     if (inputs !== undefined && inputs !== null && typeof inputs === 'object' && 'items' in inputs) inputs.items().forEach(visit);
     else if (stage.has('inputStage')) visit(stage.get('inputStage'));
