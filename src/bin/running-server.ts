@@ -1,6 +1,5 @@
 // The whole server put together: engine, catalog, commands, listener. `frond serve` runs one; so does a program that wants one in itself.
 
-import { Document } from '../bson/index.ts';
 import { openCatalog } from '../catalog/index.ts';
 import { openCommandServer } from '../command/index.ts';
 import type { CommandDispatcher } from '../command/index.ts';
@@ -81,13 +80,9 @@ interface Surroundings {
 
 async function openDispatcher(env: Env, engine: Environment, { options, events, counters }: Surroundings): Promise<CommandDispatcher> {
   const catalog = await openCatalog(engine, env);
-  const report = {
-    statistics: (): Document => Document.of(Object.fromEntries(Object.entries(engine.statistics()).map(([name, value]) => [name, BigInt(Math.floor(Number(value)))]))),
-    checkpoint: () => engine.checkpoint(),
-  };
   return await openCommandServer(
     {
-      catalog, env, engine: report, counters,
+      catalog, env, engine, counters,
       options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, commandLine: ['frond', 'serve'], dbPath: options.dbPath, port: options.port },
     },
     { onBug: events.onBug },

@@ -64,6 +64,7 @@ export class CommandDispatcher {
     this.#server.cursors.killWhere(() => true);
     this.#server.snapshots.close();
     await this.#sweeper.stopped;
+    await this.#server.times.close(this.#server.time.operationTime);
   }
 
   async #serve(
@@ -75,6 +76,7 @@ export class CommandDispatcher {
     if (command.adminOnly && generic.db !== 'admin') {
       throw new CommandError(13, 'Unauthorized', `${command.name} may only be run against the admin database.`);
     }
+    checkReadConcern(command, generic);
     const run = command.prepare(request, generic);
     if (generic.clusterTime !== undefined) server.time.observe(generic.clusterTime);
     const admission = await enterSession(server, command, generic);
@@ -121,6 +123,15 @@ function placeOf(command: Command, generic: GenericFields): ErrorPlace {
     endsTransaction: command.inTransaction === 'ends',
     retryableWrite: generic.txnNumber !== undefined && !generic.inTransaction,
   };
+}
+
+/** In a transaction the level is that of the transaction, whatever the command. */
+function checkReadConcern(command: Command, generic: GenericFields): void {
+  const level = generic.readConcern?.level;
+  if (level === undefined || level === 'local' || generic.inTransaction || command.readConcern === 'all') return;
+  if (command.readConcern === 'without-snapshot' && level !== 'snapshot') return;
+  const text = `Command ${command.name} does not support { readConcern: { level: "${level}", provenance: "clientSupplied" } } :: caused by :: read concern not supported`;
+  throw new CommandError(72, 'InvalidOptions', text);
 }
 
 /** An error ends the transaction in which it came up. */

@@ -3,6 +3,7 @@
 import { CommandError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
 import type { CommandRequest } from '../session/index.ts';
+import { DEFAULT_COMMANDS } from './administration/defaults.ts';
 import { hello, isMaster } from './administration/hello.ts';
 import { IDENTITY_COMMANDS } from './administration/identity.ts';
 import { OPERATION_COMMANDS } from './administration/operations.ts';
@@ -10,7 +11,14 @@ import { PARAMETER_COMMANDS } from './administration/parameters.ts';
 import { serverStatus } from './administration/server-status.ts';
 import { SESSION_COMMANDS } from './administration/sessions.ts';
 import { defineCommand, type Command } from './command.ts';
+import { aggregate } from './data/aggregate.ts';
+import { COUNT_COMMANDS } from './data/count.ts';
+import { deleteCommand } from './data/delete.ts';
+import { explain } from './data/explain.ts';
+import { find } from './data/find.ts';
+import { findAndModify } from './data/find-and-modify.ts';
 import { insert } from './data/insert.ts';
+import { update } from './data/update.ts';
 import { CURSOR_COMMANDS } from './data/get-more.ts';
 import { TRANSACTION_COMMANDS } from './data/transaction-end.ts';
 import { anyField } from './fields.ts';
@@ -40,6 +48,14 @@ const ALL: readonly Command[] = [
   serverStatus,
   listCommands,
   insert,
+  update,
+  deleteCommand,
+  findAndModify,
+  find,
+  aggregate,
+  explain,
+  ...COUNT_COMMANDS,
+  ...DEFAULT_COMMANDS,
   ...IDENTITY_COMMANDS,
   ...OPERATION_COMMANDS,
   ...PARAMETER_COMMANDS,

@@ -31,6 +31,9 @@ export interface CommandContext {
 /** How a command stands to transactions: `yes` may be part of one, `no` is refused with 263, `ends` commits or aborts it. */
 export type InTransaction = 'yes' | 'no' | 'ends';
 
+/** Levels of read concern beyond `local`: `none`, all but `snapshot`, or `all`. */
+export type ReadConcernSupport = 'none' | 'without-snapshot' | 'all';
+
 /** A command ready to run. */
 export type Run = (context: CommandContext) => Promise<Reply | Document>;
 
@@ -45,6 +48,7 @@ export interface Command {
   /** Only on the database `admin`. */
   readonly adminOnly: boolean;
   readonly writes: boolean;
+  readonly readConcern: ReadConcernSupport;
   /** One line for listCommands. */
   readonly about: string;
   /** Reads the request; CommandError where it is wrong. */
@@ -59,6 +63,7 @@ export interface CommandDefinition<F extends FieldTable> {
   readonly inTransaction?: InTransaction;
   readonly retryable?: boolean;
   readonly adminOnly?: boolean;
+  readonly readConcern?: ReadConcernSupport;
   readonly about: string;
   /** Its fields; the one that bears its name is included. */
   readonly fields: F;
@@ -78,6 +83,7 @@ export function defineCommand<F extends FieldTable>(definition: CommandDefinitio
     retryable: definition.retryable ?? false,
     adminOnly: definition.adminOnly ?? false,
     writes: definition.access === 'write',
+    readConcern: definition.readConcern ?? 'none',
     about: definition.about,
     prepare: (request) => {
       const body = commandBody(request, definition);

@@ -1,7 +1,7 @@
 // Results as clients get them: a first batch and, if there is more, a cursor. The first batch has 101 documents unless the command says
 // otherwise, no batch passes 16 MiB, and a result that its limit has ended says so at once (compatibility.md 4.8).
 
-import { BsonArray, Document, type Value } from '../bson/index.ts';
+import { BsonArray, Document, type Timestamp, type Value } from '../bson/index.ts';
 import { BATCH_BYTES_MAX, type BatchSource, type ClientCursor } from '../session/index.ts';
 import type { CommandContext, Reply } from './command.ts';
 import type { ReadScope } from './storage-scope.ts';
@@ -17,6 +17,8 @@ export interface CursorRequest {
   readonly limit?: number | undefined;
   readonly singleBatch?: boolean | undefined;
   readonly noTimeout?: boolean | undefined;
+  /** The time of the state that is read, told with the first batch. */
+  readonly atClusterTime?: Timestamp | undefined;
 }
 
 /** A source that frees its transaction when it is closed. */
@@ -48,7 +50,7 @@ export async function replyWithCursor(context: CommandContext, source: BatchSour
     const keep = !cursor.exhausted && request.singleBatch !== true;
     if (keep) server.cursors.keep(cursor);
     else cursor.close();
-    return { cursor: cursorDocument('firstBatch', documents, { id: keep ? cursor.id : 0n, cursor, context }) };
+    return { cursor: cursorDocument('firstBatch', documents, { id: keep ? cursor.id : 0n, cursor, atClusterTime: request.atClusterTime }) };
   } catch (error) {
     cursor.close();
     throw error;
@@ -59,14 +61,13 @@ export async function replyWithCursor(context: CommandContext, source: BatchSour
 export function cursorDocument(
   batchName: 'firstBatch' | 'nextBatch',
   documents: readonly Document[],
-  { id, cursor, context }: { id: bigint; cursor: ClientCursor; context: CommandContext },
+  { id, cursor, atClusterTime }: { id: bigint; cursor: ClientCursor; atClusterTime?: Timestamp | undefined },
 ): Document {
   const fields: [string, Value][] = [
     [batchName, BsonArray.of(documents)],
     ['id', id],
     ['ns', cursor.options.namespace],
   ];
-  const at = context.generic.readConcern?.atClusterTime;
-  if (at !== undefined) fields.push(['atClusterTime', at]);
+  if (atClusterTime !== undefined) fields.push(['atClusterTime', atClusterTime]);
   return Document.fromEntries(fields);
 }

@@ -1,11 +1,20 @@
-// What commands tell of the engine below without knowing it: counters by name. Implemented where server and engine are put together.
+// What commands tell of the engine below without knowing it: counters by name. The engine's environment is one.
 
-import type { Document } from '../bson/index.ts';
+import { Document, type Value } from '../bson/index.ts';
 
-/** The engine, as serverStatus and validate see it. */
+/** The engine, as serverStatus and fsync see it. */
 export interface EngineReport {
-  /** The section of serverStatus. */
-  statistics(): Document;
+  /** Numbers by name. */
+  statistics(): object;
   /** Writes a checkpoint. */
   checkpoint(): Promise<void>;
+}
+
+/** The engine's section of serverStatus: counts are 64-bit integers. */
+export function engineSection(engine: EngineReport): Document {
+  const fields: [string, Value][] = [];
+  for (const [name, value] of Object.entries(engine.statistics())) {
+    if (typeof value === 'number' && Number.isFinite(value)) fields.push([name, BigInt(Math.round(value))]);
+  }
+  return Document.fromEntries(fields);
 }

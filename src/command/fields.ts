@@ -26,6 +26,11 @@ export type Parsed<F extends FieldTable> = {
   readonly [K in keyof F]: F[K] extends RequiredField<infer T> ? T : F[K] extends Field<infer T> ? T | undefined : never;
 };
 
+/** The table of fields that yields `T`: those that may be undefined are optional. */
+export type FieldsOf<T> = {
+  readonly [K in keyof T]-?: undefined extends T[K] ? Field<Exclude<T[K], undefined>> : RequiredField<T[K]>;
+};
+
 /** The name of a value's type as error texts have it. */
 export function typeText(value: Value): string {
   return typeNameOf(typeOf(value)) ?? 'undefined';
@@ -128,7 +133,7 @@ export const hintField: Field<Document | string> = typedField(
 );
 
 /** One of some words. */
-export function wordField<W extends string>(words: readonly W[]): Field<W> {
+export function wordField<const W extends string>(words: readonly W[]): Field<W> {
   return mappedField(stringField, (value, at) => {
     const word = words.find((candidate) => candidate === value);
     if (word !== undefined) return word;

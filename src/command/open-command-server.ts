@@ -1,6 +1,6 @@
 // Puts the state of a server together and gives its dispatcher: what `bin` and the in-process server start from.
 
-import { Timestamp } from '../bson/index.ts';
+import { ObjectIdGenerator } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
 import { ClusterClock, CursorRegistry, SessionRegistry, type OperationContext, type ServerCounters } from '../session/index.ts';
@@ -8,6 +8,7 @@ import { CommandDispatcher, type CommandDispatcherOptions } from './command-disp
 import type { EngineReport } from './engine-report.ts';
 import { RetryStore } from './retry-store.ts';
 import type { ServerOptions, ServerState } from './server-state.ts';
+import { TimeStore } from './time-store.ts';
 import { SnapshotStore } from './snapshot-store.ts';
 
 /** What a command server stands on. */
@@ -25,18 +26,22 @@ const TRANSACTION_LIFETIME_SECONDS = 60;
 export async function openCommandServer(parts: CommandServerParts, options: CommandDispatcherOptions): Promise<CommandDispatcher> {
   const { env, catalog } = parts;
   const running = new Map<number, OperationContext>();
-  const time = new ClusterClock(env.clock, new Timestamp(0, 0));
+  const times = new TimeStore(catalog);
+  const time = new ClusterClock(env.clock, await times.load());
   const server: ServerState = {
     ...parts,
     sessions: new SessionRegistry(env.clock),
     cursors: new CursorRegistry(env.clock, env.random),
     time,
+    times,
     retries: new RetryStore(catalog, env.clock),
     snapshots: new SnapshotStore(catalog, env.clock, time),
+    ids: new ObjectIdGenerator(env),
     operations: running,
     startedMs: env.clock.nowMs(),
     transactionLifetimeSeconds: TRANSACTION_LIFETIME_SECONDS,
   };
+  await server.times.keepAhead(time.operationTime);
   await server.retries.open();
   return new CommandDispatcher(server, running, options);
 }

@@ -1,9 +1,11 @@
 // What all commands of one server share.
 
+import type { ObjectIdGenerator } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
 import type { ClusterClock, CursorRegistry, OperationContext, ServerCounters, SessionRegistry } from '../session/index.ts';
 import type { RetryStore } from './retry-store.ts';
+import type { TimeStore } from './time-store.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { EngineReport } from './engine-report.ts';
 
@@ -32,6 +34,8 @@ export interface ServerState {
   readonly time: ClusterClock;
   readonly retries: RetryStore;
   readonly snapshots: SnapshotStore;
+  readonly times: TimeStore;
+  readonly ids: ObjectIdGenerator;
   readonly operations: ReadonlyMap<number, OperationContext>;
   /** Milliseconds since 1970 at which the server started. */
   readonly startedMs: number;

@@ -1,31 +1,31 @@
 // Which engine transaction a command works in: that of the multi-statement transaction it belongs to, or one of its own that ends with it.
 
+import type { Timestamp } from '../bson/index.ts';
 import type { CatalogTransaction } from '../catalog/index.ts';
 import type { CommandContext } from './command.ts';
 
 /** A transaction to read in; `end` frees it if it is the command's own. */
 export interface ReadScope {
   readonly txn: CatalogTransaction;
+  /** The time by which the same state can be read again, where the read concern asks for one. */
+  readonly atClusterTime?: Timestamp | undefined;
   end(): void;
 }
 
 /** A transaction for reading. */
 export function beginRead(context: CommandContext): ReadScope {
   if (context.transaction !== undefined) return { txn: context.transaction.storage, end: () => undefined };
-  const held = heldSnapshot(context);
-  const txn = context.server.catalog.begin('read', held);
+  const { catalog, snapshots } = context.server;
+  const { readConcern } = context.generic;
+  const atClusterTime = readConcern?.level === 'snapshot' ? (readConcern.atClusterTime ?? snapshots.hold()) : undefined;
+  const txn = catalog.begin('read', snapshots.serve(atClusterTime));
   return {
     txn,
+    atClusterTime,
     end: () => {
       txn.abort();
     },
   };
-}
-
-function heldSnapshot(context: CommandContext): CatalogTransaction | undefined {
-  const { readConcern } = context.generic;
-  if (readConcern?.level !== 'snapshot') return undefined;
-  return context.server.snapshots.serve(readConcern.atClusterTime);
 }
 
 /** Runs `work` on one state of the data, all of it within this call. */

@@ -34,8 +34,18 @@ async function sweepUntil(server: ServerState, signal: AbortSignal): Promise<voi
     if (signal.aborted) return;
     server.cursors.sweep();
     server.snapshots.sweep();
+    await keepTimeAhead(server);
     await server.sessions.sweep(server.transactionLifetimeSeconds * 1000);
     if (round % RECORDS_PERIOD_SECONDS === 0) await sweepRecords(server, signal);
+  }
+}
+
+async function keepTimeAhead(server: ServerState): Promise<void> {
+  try {
+    await server.times.keepAhead(server.time.operationTime);
+  } catch {
+    // Tried again in a second; an engine that cannot write says so by `fatal`.
+    return;
   }
 }
 

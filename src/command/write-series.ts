@@ -53,6 +53,11 @@ export class WriteSeries {
     return found;
   }
 
+  /** The collection as another transaction sees it. */
+  async collectionIn(txn: CatalogTransaction): Promise<Collection | undefined> {
+    return this.#context.server.catalog.collection(txn, this.#ns);
+  }
+
   /** The collection, made if it is not there. */
   async ensureCollection(txn: CatalogTransaction): Promise<Collection> {
     const found = await this.collection(txn);

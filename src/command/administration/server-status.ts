@@ -5,6 +5,7 @@ import { BsonArray, DateTime, Document, Double, type Value } from '../../bson/in
 import type { OperationCounts } from '../../session/index.ts';
 import { defineCommand, type Command } from '../command.ts';
 import { anyField } from '../fields.ts';
+import { engineSection } from '../engine-report.ts';
 import { MONGODB_VERSION } from '../product-version.ts';
 import type { ServerState } from '../server-state.ts';
 
@@ -100,7 +101,7 @@ function sections(server: ServerState, me: string): Record<string, Value | undef
     repl: repl(server, me),
     storageEngine: Document.of({ name: 'frond', supportsCommittedReads: true, supportsSnapshotReadConcern: true, readOnly: false, persistent: true }),
     transactions: transactions(server),
-    frond: server.engine.statistics(),
+    frond: engineSection(server.engine),
     mem: memory(server),
     metrics: metrics(server),
   };

@@ -70,7 +70,7 @@ const getMore: Command = defineCommand({
     try {
       const wanted = batchSize === undefined || batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize;
       const documents = await cursor.fill(operation, { documents: wanted, bytes: BATCH_BYTES_MAX });
-      return { cursor: cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : id, cursor, context }) };
+      return { cursor: cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : id, cursor }) };
     } catch (error) {
       cursor.close();
       throw error;

@@ -32,7 +32,7 @@ function withCollection<T>(
 }
 
 /** The figures of one collection, as collStats and the stage of that name tell them. */
-function collectionFigures(ns: string, collection: Collection | undefined, totals: { rows: number; bytes: number }, scale: number): Reply {
+export function collectionFigures(ns: string, collection: Collection | undefined, totals: { rows: number; bytes: number }, scale: number): Reply {
   const scaled = (bytes: number): Value => integer(bytes / scale);
   if (collection === undefined) {
     const none = { size: 0, count: 0, numOrphanDocs: 0, storageSize: 0, totalSize: 0, nindexes: 0, totalIndexSize: 0 };

@@ -1,0 +1,59 @@
+// aggregate: a pipeline over a collection, a view, or documents it makes itself.
+
+import { CommandError } from '../../base/errors.ts';
+import type { Document } from '../../bson/index.ts';
+import type { Namespace } from '../../catalog/index.ts';
+import type { BatchSource } from '../../session/index.ts';
+import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
+import { replyWithCursor, scopedSource } from '../cursor-reply.ts';
+import { checkCollation, queryOptions } from '../query-options.ts';
+import { resolveTarget } from '../query-target.ts';
+import { batchSizeOf } from '../schema/indexes.ts';
+import { beginRead, type ReadScope } from '../storage-scope.ts';
+import { AGGREGATE_FIELDS, aggregateNamespace, type AggregateFields } from './aggregate-fields.ts';
+import { explainAggregate } from './explain-aggregate.ts';
+import { openFreePipeline, openPipeline } from './pipeline-run.ts';
+
+async function openAggregate(
+  context: CommandContext,
+  fields: AggregateFields,
+  { scope, ns, free }: { scope: ReadScope; ns: Namespace; free: boolean },
+): Promise<BatchSource> {
+  const options = queryOptions(context, fields.let);
+  if (free) return openFreePipeline(context, fields.pipeline, { scope, ns, options });
+  const target = await resolveTarget(context, scope.txn, ns);
+  return openPipeline(context, fields.pipeline, { scope, target, options, hint: fields.hint });
+}
+
+async function runAggregate(context: CommandContext, fields: AggregateFields, cursor: Document): Promise<Reply> {
+  const { ns, free } = aggregateNamespace(context.db, fields);
+  const batchSize = batchSizeOf('aggregate', cursor);
+  const scope = beginRead(context);
+  let source: BatchSource;
+  try {
+    source = scopedSource(await openAggregate(context, fields, { scope, ns, free }), scope);
+  } catch (error) {
+    scope.end();
+    throw error;
+  }
+  return replyWithCursor(context, source, { namespace: ns.text, batchSize, atClusterTime: scope.atClusterTime });
+}
+
+export const aggregate: Command = defineCommand({
+  name: 'aggregate',
+  access: 'read',
+  readConcern: 'all',
+  inTransaction: 'yes',
+  about: 'documents made by a pipeline of stages',
+  fields: AGGREGATE_FIELDS,
+  run: (context, fields) => {
+    context.server.counters.operations.command += 1;
+    checkCollation(fields.collation);
+    if (fields.explain === true) return explainAggregate(context, fields, 'queryPlanner');
+    if (fields.cursor === undefined) {
+      throw new CommandError(9, 'FailedToParse', "The 'cursor' option is required, except for aggregate with the explain argument");
+    }
+    return runAggregate(context, fields, fields.cursor);
+  },
+});
+

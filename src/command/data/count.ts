@@ -1,0 +1,204 @@
+// count and distinct. A count of everything is the total that travels with every commit.
+
+import { BsonArray, Document, encodeKey, parsePath, visitPath, type Path, type Value } from '../../bson/index.ts';
+import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
+import { CommandError } from '../../base/errors.ts';
+import { distinctValues, planQuery, type QueryRequest } from '../../plan/index.ts';
+import { compileFilter } from '../../query/index.ts';
+import type { BatchSource } from '../../session/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { anyField, boundedField, collectionField, hintField, numberField, objectField, required, stringField, type FieldsOf } from '../fields.ts';
+import { checkCollation, queryOptions } from '../query-options.ts';
+import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
+import { beginRead, reading } from '../storage-scope.ts';
+import { openPipeline } from './pipeline-run.ts';
+
+/** What a count says. */
+export interface CountFields {
+  readonly count: string;
+  readonly query?: Document | undefined;
+  readonly limit?: number | undefined;
+  readonly skip?: number | undefined;
+  readonly hint?: Document | string | undefined;
+  readonly collation?: Document | undefined;
+  readonly fields?: Value | undefined;
+}
+
+/** How they are read. */
+export const COUNT_FIELDS: FieldsOf<CountFields> = {
+  count: collectionField,
+  query: objectField,
+  limit: numberField,
+  skip: boundedField(0),
+  hint: hintField,
+  collation: objectField,
+  fields: anyField,
+};
+
+/** What a distinct says. */
+export interface DistinctFields {
+  readonly distinct: string;
+  readonly key: string;
+  readonly query?: Document | undefined;
+  readonly hint?: Document | string | undefined;
+  readonly collation?: Document | undefined;
+  readonly unwindKey?: Value | undefined;
+}
+
+/** How they are read. */
+export const DISTINCT_FIELDS: FieldsOf<DistinctFields> = {
+  distinct: collectionField,
+  key: required(stringField),
+  query: objectField,
+  hint: hintField,
+  collation: objectField,
+  unwindKey: anyField,
+};
+
+async function drain(context: CommandContext, source: BatchSource, take: (batch: readonly Document[]) => void): Promise<void> {
+  try {
+    for (;;) {
+      const batch = await source.next(context.operation);
+      if (batch === undefined) return;
+      context.operation.checkInterrupt();
+      take(batch);
+    }
+  } finally {
+    source.close();
+  }
+}
+
+/** The request behind a count. */
+export function countRequest(context: CommandContext, fields: CountFields): QueryRequest {
+  const limit = Math.abs(fields.limit ?? 0);
+  return {
+    filter: compileFilter(fields.query ?? Document.empty, queryOptions(context)),
+    given: { filter: fields.query ?? Document.empty },
+    skip: fields.skip,
+    limit: limit === 0 ? undefined : limit,
+    hint: fields.hint,
+  };
+}
+
+function within(total: number, fields: CountFields): number {
+  const limit = Math.abs(fields.limit ?? 0);
+  const left = Math.max(0, total - (fields.skip ?? 0));
+  return limit === 0 ? left : Math.min(left, limit);
+}
+
+async function countView(
+  context: CommandContext,
+  fields: CountFields,
+  { txn, target }: { txn: CatalogTransaction; target: ResolvedTarget },
+): Promise<number> {
+  const stages = fields.query === undefined ? [] : [Document.fromEntries([['$match', fields.query]])];
+  const scope = { txn, end: () => undefined };
+  const source = await openPipeline(context, BsonArray.of(stages), { scope, target, options: queryOptions(context) });
+  let total = 0;
+  await drain(context, source, (batch) => {
+    total += batch.length;
+  });
+  return within(total, fields);
+}
+
+async function countIn(context: CommandContext, fields: CountFields, ns: Namespace): Promise<number> {
+  return reading(context, async (txn) => {
+    const target = await resolveTarget(context, txn, ns);
+    if (target.isView) return countView(context, fields, { txn, target });
+    const { collection } = target;
+    const everything = fields.query === undefined || fields.query.isEmpty;
+    if (everything && fields.hint === undefined) return within(collection?.totals(txn).rows ?? 0, fields);
+    const plan = await planQuery({ txn, ns, collection }, countRequest(context, fields), context.operation);
+    return plan.count(context.operation);
+  });
+}
+
+const count: Command = defineCommand({
+  name: 'count',
+  access: 'read',
+  readConcern: 'without-snapshot',
+  about: 'how many documents match',
+  fields: COUNT_FIELDS,
+  run: async (context, fields) => {
+    context.server.counters.operations.command += 1;
+    checkCollation(fields.collation);
+    const n = await countIn(context, fields, namespaceOf(context.db, fields.count));
+    return { n: n <= 0x7fffffff ? n : BigInt(n) };
+  },
+});
+
+/** Values met, each once: numbers that are equal are one value, whatever their types. */
+class DistinctValues {
+  readonly #seen: Map<string, Value> = new Map();
+  /** One character a byte. */
+  readonly #text = new TextDecoder('latin1');
+  #bytes = 0;
+
+  add(value: Value): void {
+    const key = this.#text.decode(encodeKey([value], [1]));
+    if (this.#seen.has(key)) return;
+    this.#seen.set(key, value);
+    this.#bytes += key.length;
+    if (this.#bytes > 16 * 1024 * 1024) throw new CommandError(17217, 'Location17217', 'distinct too big, 16mb cap');
+  }
+
+  found(): readonly Value[] {
+    return [...this.#seen.values()];
+  }
+}
+
+const distinct: Command = defineCommand({
+  name: 'distinct',
+  access: 'read',
+  readConcern: 'all',
+  inTransaction: 'yes',
+  about: 'the different values of a field',
+  fields: DISTINCT_FIELDS,
+  run: async (context, fields) => {
+    context.server.counters.operations.command += 1;
+    checkCollation(fields.collation);
+    if (fields.key.includes('\0')) throw new CommandError(31032, 'Location31032', "The field name 'key' must not contain null bytes");
+    const scope = beginRead(context);
+    try {
+      const values = await distinctIn(context, fields, scope.txn);
+      return { values: BsonArray.of(values), atClusterTime: scope.atClusterTime };
+    } finally {
+      scope.end();
+    }
+  },
+});
+
+async function distinctIn(context: CommandContext, fields: DistinctFields, txn: CatalogTransaction): Promise<readonly Value[]> {
+  const ns = namespaceOf(context.db, fields.distinct);
+  const target = await resolveTarget(context, txn, ns);
+  if (target.isView) return distinctOfView(context, fields, { txn, target });
+  const filter = compileFilter(fields.query ?? Document.empty, queryOptions(context));
+  const request = { field: fields.key, filter, hint: fields.hint };
+  return distinctValues({ txn, ns, collection: target.collection }, request, context.operation);
+}
+
+async function distinctOfView(
+  context: CommandContext,
+  fields: DistinctFields,
+  { txn, target }: { txn: CatalogTransaction; target: ResolvedTarget },
+): Promise<readonly Value[]> {
+  const values = new DistinctValues();
+  const path = parsePath(fields.key);
+  const stages = fields.query === undefined ? [] : [Document.fromEntries([['$match', fields.query]])];
+  const scope = { txn, end: () => undefined };
+  const source = await openPipeline(context, BsonArray.of(stages), { scope, target, options: queryOptions(context) });
+  await drain(context, source, (batch) => {
+    for (const document of batch) collect(document, path, values);
+  });
+  return values.found();
+}
+
+function collect(document: Document, path: Path, values: DistinctValues): void {
+  visitPath(document, path, (value) => {
+    if (value instanceof BsonArray) for (const item of value.items()) values.add(item);
+    else if (value !== undefined) values.add(value);
+    return false;
+  });
+}
+
+export const COUNT_COMMANDS: readonly Command[] = [count, distinct];

@@ -1,0 +1,134 @@
+// delete: statements in order, each on the first document that matches (limit 1) or on all of them (limit 0).
+
+import { CommandError } from '../../base/errors.ts';
+import type { Document } from '../../bson/index.ts';
+import { namespaceOf } from '../../catalog/index.ts';
+import { compileFilter, type QueryOptions } from '../../query/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import {
+  anyField,
+  boolField,
+  collectionField,
+  hintField,
+  mappedField,
+  numberField,
+  objectField,
+  objectsField,
+  parseFields,
+  required,
+  type FieldTable,
+} from '../fields.ts';
+import { checkCollation, queryOptions } from '../query-options.ts';
+import { WriteSeries } from '../write-series.ts';
+import type { DocumentChange } from './document-change.ts';
+import { changeAll } from './multi-write.ts';
+import { SingleWrite } from './single-write.ts';
+import { endsCommand } from './update.ts';
+import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
+
+const STATEMENT_FIELDS = {
+  q: required(objectField),
+  limit: required(
+    mappedField(numberField, (limit) => {
+      if (limit === 0 || limit === 1) return limit;
+      throw new CommandError(9, 'FailedToParse', `The limit field in delete objects must be 0 or 1. Got ${String(limit)}`);
+    }),
+  ),
+  hint: hintField,
+  collation: objectField,
+  sampleId: anyField,
+} satisfies FieldTable;
+
+interface DeleteBatch {
+  readonly context: CommandContext;
+  readonly series: WriteSeries;
+  readonly outcome: WriteOutcome;
+  readonly ordered: boolean;
+  readonly options: QueryOptions;
+}
+
+async function deleteOne(batch: DeleteBatch, index: number, change: DocumentChange): Promise<void> {
+  const { context, series, outcome } = batch;
+  await series.add(
+    new SingleWrite({
+      context,
+      series,
+      change,
+      onResult: (result) => {
+        const n = result.before === undefined ? 0 : 1;
+        outcome.set(index, { n, nModified: 0 });
+        if (n > 0) context.retry?.done(index, { n, nModified: 0 });
+      },
+      onError: (error) => {
+        outcome.set(index, { n: 0, nModified: 0, error });
+        return !batch.ordered;
+      },
+      onUndo: () => {
+        outcome.forget(index);
+        context.retry?.undone(index);
+      },
+    }),
+  );
+}
+
+async function runStatement(batch: DeleteBatch, index: number, document: Document): Promise<boolean> {
+  const { context, series, outcome, options } = batch;
+  const earlier = context.retry?.earlier(index);
+  if (earlier !== undefined) {
+    outcome.set(index, { n: earlier.n, nModified: 0 });
+    return true;
+  }
+  const { q, limit, hint } = parseFields('delete.deletes', document, STATEMENT_FIELDS);
+  try {
+    if (limit === 0 && context.retry !== undefined) {
+      throw new CommandError(72, 'InvalidOptions', 'Cannot use retryable writes with limit=0');
+    }
+    const filter = compileFilter(q, options);
+    const change: DocumentChange = {
+      filter,
+      filterDocument: q,
+      hint,
+      bypassValidation: true,
+      apply: () => ({ after: undefined, modified: true }),
+    };
+    if (limit === 1) await deleteOne(batch, index, change);
+    else outcome.set(index, { n: (await changeAll(context, series, change)).matched, nModified: 0 });
+    return !series.stopped;
+  } catch (error) {
+    if (!(error instanceof CommandError) || endsCommand(error)) throw error;
+    outcome.set(index, { n: 0, nModified: 0, error });
+    return !batch.ordered;
+  }
+}
+
+export const deleteCommand: Command = defineCommand({
+  name: 'delete',
+  access: 'write',
+  inTransaction: 'yes',
+  retryable: true,
+  about: 'removes documents that match',
+  fields: {
+    delete: collectionField,
+    deletes: required(objectsField),
+    ordered: boolField,
+    let: objectField,
+    bypassDocumentValidation: boolField,
+    collectionUUID: anyField,
+  },
+  run: async (context, fields) => {
+    const ns = namespaceOf(context.db, fields.delete);
+    checkBatchSize(fields.deletes.length);
+    context.server.counters.operations.delete += fields.deletes.length;
+    for (const document of fields.deletes) checkCollation(parseFields('delete.deletes', document, STATEMENT_FIELDS).collation);
+    const batch: DeleteBatch = {
+      context,
+      series: new WriteSeries(context, ns),
+      outcome: new WriteOutcome(),
+      ordered: fields.ordered ?? true,
+      options: queryOptions(context, fields.let),
+    };
+    for (const [index, document] of fields.deletes.entries()) if (!(await runStatement(batch, index, document))) break;
+    await batch.series.finish();
+    return batch.outcome.reply(context, { nModified: false });
+  },
+});

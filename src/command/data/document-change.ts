@@ -1,0 +1,24 @@
+// What a statement of update, delete or findAndModify does to one document that its filter matches, whatever finds and locks it.
+
+import type { Document, Value } from '../../bson/index.ts';
+import type { Filter, SortKey } from '../../query/index.ts';
+
+/** A document after its change; `after` undefined: it is removed. */
+export interface Changed {
+  readonly after: Document | undefined;
+  readonly modified: boolean;
+}
+
+/** A compiled statement. */
+export interface DocumentChange {
+  readonly filter: Filter;
+  /** The filter as it was given, to find out what it says of `_id`. */
+  readonly filterDocument: Document;
+  readonly sort?: SortKey | undefined;
+  readonly hint?: Value | undefined;
+  readonly bypassValidation: boolean;
+  /** The change of a document that matches. Throws CommandError where the document refuses it. */
+  apply(before: Document): Changed;
+  /** The document to insert where none matches; undefined: none is. */
+  readonly upsert?: (() => Document) | undefined;
+}

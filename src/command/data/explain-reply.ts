@@ -1,0 +1,19 @@
+// What every explain tells besides the plan: the command that was explained, and where.
+
+import { Document, type Value } from '../../bson/index.ts';
+import type { CommandContext } from '../command.ts';
+import { MONGODB_VERSION } from '../product-version.ts';
+
+/** `command` and `serverInfo`. */
+export function serverInfo(context: CommandContext): [string, Value][] {
+  const { host } = context.server.env;
+  const body = context.request.body;
+  const explained = body.first?.[0] === 'explain' ? body.first[1] : body;
+  const fields: [string, Value][] = [];
+  if (explained instanceof Document) {
+    const kept = explained.fields.filter(([name]) => name !== 'lsid' && name !== '$clusterTime' && name !== '$db');
+    fields.push(['command', Document.fromEntries([...kept, ['$db', context.db]])]);
+  }
+  fields.push(['serverInfo', Document.of({ host: host.hostname, port: context.server.options.port, version: MONGODB_VERSION, gitVersion: 'none' })]);
+  return fields;
+}

@@ -1,0 +1,99 @@
+// explain: how a command would be answered, and, from executionStats on, what answering it took. Writes are explained, not done.
+
+import { CommandError } from '../../base/errors.ts';
+import { BsonArray, Document, type Value } from '../../bson/index.ts';
+import { namespaceOf } from '../../catalog/index.ts';
+import { planQuery, type ExplainVerbosity, type QueryRequest } from '../../plan/index.ts';
+import { compileFilter, compileSort } from '../../query/index.ts';
+import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
+import { objectField, parseFields, required, wordField } from '../fields.ts';
+import { queryOptions } from '../query-options.ts';
+import { resolveTarget } from '../query-target.ts';
+import { reading } from '../storage-scope.ts';
+import { AGGREGATE_FIELDS } from './aggregate-fields.ts';
+import { COUNT_FIELDS, countRequest, DISTINCT_FIELDS } from './count.ts';
+import { explainAggregate } from './explain-aggregate.ts';
+import { serverInfo } from './explain-reply.ts';
+import { FIND_FIELDS, findAsStages, findRequest } from './find.ts';
+
+/** How a command is explained. */
+type Explainer = (context: CommandContext, body: Document, verbosity: ExplainVerbosity) => Promise<Reply | Document>;
+
+async function explainQuery(
+  context: CommandContext,
+  { name, request }: { name: Value | undefined; request: QueryRequest },
+  verbosity: ExplainVerbosity,
+): Promise<Document> {
+  const ns = namespaceOf(context.db, typeof name === 'string' ? name : '');
+  return reading(context, async (txn) => {
+    const target = await resolveTarget(context, txn, ns);
+    const plan = await planQuery({ txn, ns: target.ns, collection: target.collection }, request, context.operation);
+    const explained = await plan.explain(context.operation, verbosity);
+    return Document.fromEntries([...explained, ...serverInfo(context)]);
+  });
+}
+
+async function isView(context: CommandContext, name: string): Promise<boolean> {
+  return reading(context, async (txn) => (await resolveTarget(context, txn, namespaceOf(context.db, name))).isView);
+}
+
+const explainFind: Explainer = async (context, body, verbosity) => {
+  const fields = parseFields('find', body, FIND_FIELDS, { generic: true });
+  if (await isView(context, fields.find)) {
+    const asPipeline = Document.of({ aggregate: fields.find, pipeline: BsonArray.of(findAsStages(fields)) });
+    return explainAggregate(context, parseFields('aggregate', asPipeline, AGGREGATE_FIELDS), verbosity);
+  }
+  return explainQuery(context, { name: fields.find, request: findRequest(fields, queryOptions(context, fields.let)) }, verbosity);
+};
+
+const explainCount: Explainer = (context, body, verbosity) => {
+  const fields = parseFields('count', body, COUNT_FIELDS, { generic: true });
+  return explainQuery(context, { name: fields.count, request: countRequest(context, fields) }, verbosity);
+};
+
+const explainDistinct: Explainer = (context, body, verbosity) => {
+  const fields = parseFields('distinct', body, DISTINCT_FIELDS, { generic: true });
+  const filter = compileFilter(fields.query ?? Document.empty, queryOptions(context));
+  return explainQuery(context, { name: fields.distinct, request: { filter, given: { filter: fields.query ?? Document.empty }, hint: fields.hint } }, verbosity);
+};
+
+/** The query part of a write: of update and delete the one statement, of findAndModify the command itself. */
+const explainWrite: Explainer = (context, body, verbosity) => {
+  const [command, name] = body.first ?? ['', ''];
+  const statements = body.get(command === 'update' ? 'updates' : 'deletes');
+  const statement = statements instanceof BsonArray ? statements.at(0) : body;
+  if (!(statement instanceof Document)) throw new CommandError(9, 'FailedToParse', `explained ${command} must have one statement`);
+  const query = statement.get(statement === body ? 'query' : 'q');
+  const sort = statement.get('sort');
+  const given = query instanceof Document ? query : Document.empty;
+  const filter = compileFilter(given, queryOptions(context));
+  const request = { filter, given: { filter: given }, hint: statement.get('hint'), sort: sort instanceof Document && !sort.isEmpty ? compileSort(sort) : undefined };
+  return explainQuery(context, { name, request }, verbosity);
+};
+
+const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map<string, Explainer>([
+  ['find', explainFind],
+  [
+    'aggregate',
+    (context, body, verbosity) => explainAggregate(context, parseFields('aggregate', body, AGGREGATE_FIELDS, { generic: true }), verbosity),
+  ],
+  ['count', explainCount],
+  ['distinct', explainDistinct],
+  ['update', explainWrite],
+  ['delete', explainWrite],
+  ['findAndModify', explainWrite],
+  ['findandmodify', explainWrite],
+]);
+
+export const explain: Command = defineCommand({
+  name: 'explain',
+  access: 'read',
+  about: 'how a command would be answered',
+  fields: { explain: required(objectField), verbosity: wordField(['queryPlanner', 'executionStats', 'allPlansExecution']) },
+  run: (context, { explain: body, verbosity }) => {
+    const name = body.first?.[0] ?? '';
+    const explainer = EXPLAINERS.get(name);
+    if (explainer === undefined) throw new CommandError(59, 'CommandNotFound', `Explain failed due to unknown command: ${name}`);
+    return explainer(context, body, verbosity ?? 'allPlansExecution');
+  },
+});

@@ -1,0 +1,148 @@
+// findAndModify: changes or removes the first document in an order, and answers with it as it was or as it is now.
+
+import { CommandError } from '../../base/errors.ts';
+import { Document } from '../../bson/index.ts';
+import { namespaceOf } from '../../catalog/index.ts';
+import { compileFilter, compileProjection, compileSort, type QueryOptions } from '../../query/index.ts';
+import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
+import {
+  anyField,
+  boolField,
+  collectionField,
+  hintField,
+  objectField,
+  objectsField,
+  pipelineOrObjectField,
+  type FieldTable,
+  type Parsed,
+} from '../fields.ts';
+import { checkCollation, queryOptions } from '../query-options.ts';
+import { WriteSeries } from '../write-series.ts';
+import type { DocumentChange } from './document-change.ts';
+import { SingleWrite, type SingleResult } from './single-write.ts';
+import { compileUpdateChange } from './update-change.ts';
+
+const FIELDS = {
+  findAndModify: collectionField,
+  query: objectField,
+  sort: objectField,
+  remove: boolField,
+  update: pipelineOrObjectField,
+  new: boolField,
+  fields: objectField,
+  upsert: boolField,
+  bypassDocumentValidation: boolField,
+  arrayFilters: objectsField,
+  hint: hintField,
+  collation: objectField,
+  let: objectField,
+  collectionUUID: anyField,
+  sampleId: anyField,
+} satisfies FieldTable;
+
+type Fields = Parsed<typeof FIELDS>;
+
+function failedToParse(text: string): CommandError {
+  return new CommandError(9, 'FailedToParse', text);
+}
+
+function checkFields(fields: Fields): void {
+  if (fields.remove === true) {
+    if (fields.update !== undefined) throw failedToParse('Cannot specify both an update and remove=true');
+    if (fields.upsert === true) throw failedToParse('Cannot specify both upsert=true and remove=true');
+    if (fields.new === true) {
+      throw failedToParse("Cannot specify both new=true and remove=true; 'remove' always returns the deleted document");
+    }
+    return;
+  }
+  if (fields.update === undefined) throw failedToParse('Either an update or remove=true must be specified');
+  if (fields.arrayFilters !== undefined && !(fields.update instanceof Document)) {
+    throw failedToParse('Cannot specify arrayFilters and a pipeline update');
+  }
+}
+
+function compileChange(context: CommandContext, fields: Fields, options: QueryOptions): DocumentChange {
+  const query = fields.query ?? Document.empty;
+  const sort = fields.sort === undefined || fields.sort.isEmpty ? undefined : compileSort(fields.sort);
+  if (fields.update !== undefined) {
+    const statement = { filter: query, update: fields.update, upsert: fields.upsert, arrayFilters: fields.arrayFilters, hint: fields.hint };
+    const bypassValidation = fields.bypassDocumentValidation ?? false;
+    return { ...compileUpdateChange(context, statement, { options, bypassValidation }), sort };
+  }
+  return {
+    filter: compileFilter(query, options),
+    filterDocument: query,
+    sort,
+    hint: fields.hint,
+    bypassValidation: true,
+    apply: () => ({ after: undefined, modified: true }),
+  };
+}
+
+/** `lastErrorObject` and `value`. */
+function describe(result: SingleResult, fields: Fields, project: (document: Document) => Document): Reply {
+  const { before, after, upserted } = result;
+  const n = before !== undefined || upserted ? 1 : 0;
+  const removing = fields.remove === true;
+  const lastErrorObject = Document.of({
+    n,
+    updatedExisting: removing ? undefined : before !== undefined,
+    upserted: upserted ? after?.get('_id') : undefined,
+  });
+  const shown = fields.new === true ? after : before;
+  return { lastErrorObject, value: shown === undefined ? null : project(shown) };
+}
+
+async function run(context: CommandContext, fields: Fields): Promise<Reply> {
+  checkFields(fields);
+  checkCollation(fields.collation);
+  const earlier = context.retry?.earlier(0);
+  if (earlier?.reply !== undefined) {
+    context.server.counters.retriedStatements += 1;
+    return { lastErrorObject: earlier.reply.get('lastErrorObject'), value: earlier.reply.get('value') ?? null, retriedStmtId: 0 };
+  }
+  const ns = namespaceOf(context.db, fields.findAndModify);
+  const series = new WriteSeries(context, ns);
+  const options = queryOptions(context, fields.let);
+  const change = compileChange(context, fields, options);
+  const projection = fields.fields === undefined ? undefined : compileProjection(fields.fields, { ...options, filter: change.filter });
+  let reply: Reply = {};
+  let refusal: CommandError | undefined;
+  const write = new SingleWrite({
+    context,
+    series,
+    change,
+    onResult: (result) => {
+      reply = describe(result, fields, (document) => projection?.apply(document) ?? document);
+      if (result.before !== undefined || result.upserted) {
+        context.retry?.done(0, { n: 1, nModified: result.modified ? 1 : 0, reply: Document.of(reply) });
+      }
+    },
+    onError: (error) => {
+      refusal = error;
+      return false;
+    },
+    onUndo: () => {
+      refusal = undefined;
+      context.retry?.undone(0);
+    },
+  });
+  await series.add(write);
+  await series.finish();
+  if (refusal !== undefined) throw refusal;
+  return reply;
+}
+
+export const findAndModify: Command = defineCommand({
+  name: 'findAndModify',
+  aliases: ['findandmodify'],
+  access: 'write',
+  inTransaction: 'yes',
+  retryable: true,
+  about: 'changes or removes one document and gives it back',
+  fields: FIELDS,
+  run: (context, fields) => {
+    context.server.counters.operations.command += 1;
+    return run(context, fields);
+  },
+});

@@ -1,0 +1,184 @@
+// find: documents of one collection, or of a view, which becomes a pipeline.
+
+import { CommandError } from '../../base/errors.ts';
+import { BsonArray, Document, type Value } from '../../bson/index.ts';
+import { namespaceOf, type Namespace } from '../../catalog/index.ts';
+import { planQuery, type QueryRequest } from '../../plan/index.ts';
+import { compileFilter, compileProjection, compileSort, type QueryOptions } from '../../query/index.ts';
+import type { BatchSource } from '../../session/index.ts';
+import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
+import { replyWithCursor, scopedSource } from '../cursor-reply.ts';
+import {
+  anyField,
+  boolField,
+  boundedField,
+  collectionField,
+  hintField,
+  objectField,
+  type FieldsOf,
+} from '../fields.ts';
+import { checkCollation, queryOptions } from '../query-options.ts';
+import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
+import { beginRead, type ReadScope } from '../storage-scope.ts';
+import { openPipeline } from './pipeline-run.ts';
+
+/** What a find says. */
+export interface FindFields {
+  readonly find: string;
+  readonly filter?: Document | undefined;
+  readonly sort?: Document | undefined;
+  readonly projection?: Document | undefined;
+  readonly hint?: Document | string | undefined;
+  readonly skip?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly batchSize?: number | undefined;
+  readonly singleBatch?: boolean | undefined;
+  readonly ntoreturn?: number | undefined;
+  readonly max?: Document | undefined;
+  readonly min?: Document | undefined;
+  readonly returnKey?: boolean | undefined;
+  readonly showRecordId?: boolean | undefined;
+  readonly tailable?: boolean | undefined;
+  readonly oplogReplay?: boolean | undefined;
+  readonly noCursorTimeout?: boolean | undefined;
+  readonly awaitData?: boolean | undefined;
+  readonly allowPartialResults?: boolean | undefined;
+  readonly allowDiskUse?: boolean | undefined;
+  readonly collation?: Document | undefined;
+  readonly let?: Document | undefined;
+  readonly options?: Value | undefined;
+  readonly term?: Value | undefined;
+  readonly readOnce?: boolean | undefined;
+  readonly allowSpeculativeMajorityRead?: boolean | undefined;
+}
+
+/** How they are read. */
+export const FIND_FIELDS: FieldsOf<FindFields> = {
+  find: collectionField,
+  filter: objectField,
+  sort: objectField,
+  projection: objectField,
+  hint: hintField,
+  skip: boundedField(0),
+  limit: boundedField(0),
+  batchSize: boundedField(0),
+  singleBatch: boolField,
+  ntoreturn: boundedField(0),
+  max: objectField,
+  min: objectField,
+  returnKey: boolField,
+  showRecordId: boolField,
+  tailable: boolField,
+  oplogReplay: boolField,
+  noCursorTimeout: boolField,
+  awaitData: boolField,
+  allowPartialResults: boolField,
+  allowDiskUse: boolField,
+  collation: objectField,
+  let: objectField,
+  options: anyField,
+  term: anyField,
+  readOnce: boolField,
+  allowSpeculativeMajorityRead: boolField,
+};
+
+
+/** Refuses what does not go together. */
+function checkFind(fields: FindFields): void {
+  if (fields.awaitData === true && fields.tailable !== true) {
+    throw new CommandError(9, 'FailedToParse', "Cannot set 'awaitData' without also setting 'tailable'");
+  }
+  if (fields.tailable === true) {
+    if (fields.sort !== undefined) throw new CommandError(2, 'BadValue', 'cannot use tailable option with a sort other than {$natural: 1}');
+    throw new CommandError(2, 'BadValue', 'tailable cursor requested on non capped collection');
+  }
+  checkCollation(fields.collation);
+}
+
+/** The sort of a find without `$natural`, which is a hint. */
+function sortOf(fields: FindFields): { sort: Document | undefined; natural: Value | undefined } {
+  const { sort } = fields;
+  if (sort?.has('$natural') !== true) return { sort: sort?.isEmpty === true ? undefined : sort, natural: undefined };
+  if (sort.fields.length > 1) throw new CommandError(2, 'BadValue', '$natural sort cannot be set to a value other than -1 or 1.');
+  return { sort: undefined, natural: sort };
+}
+
+/** A find as the planner takes it. */
+export function findRequest(fields: FindFields, options: QueryOptions): QueryRequest {
+  const filter = compileFilter(fields.filter ?? Document.empty, options);
+  const { sort, natural } = sortOf(fields);
+  const { projection } = fields;
+  return {
+    filter,
+    given: { filter: fields.filter ?? Document.empty, sort, projection },
+    sort: sort === undefined ? undefined : compileSort(sort),
+    projection: projection === undefined || projection.isEmpty ? undefined : compileProjection(projection, { ...options, filter }),
+    skip: fields.skip,
+    limit: fields.limit === 0 ? undefined : fields.limit,
+    hint: fields.hint ?? natural,
+    min: fields.min,
+    max: fields.max,
+    returnKey: fields.returnKey,
+    showRecordId: fields.showRecordId,
+  };
+}
+
+/** The stages that do on a view what find does on a collection. */
+export function findAsStages(fields: FindFields): Document[] {
+  const stages: Document[] = [];
+  const add = (name: string, value: Value): void => {
+    stages.push(Document.fromEntries([[name, value]]));
+  };
+  if (fields.filter?.isEmpty === false) add('$match', fields.filter);
+  if (fields.sort?.isEmpty === false) add('$sort', fields.sort);
+  if (fields.skip !== undefined && fields.skip > 0) add('$skip', BigInt(fields.skip));
+  if (fields.limit !== undefined && fields.limit > 0) add('$limit', BigInt(fields.limit));
+  if (fields.projection?.isEmpty === false) add('$project', fields.projection);
+  return stages;
+}
+
+async function openFind(
+  context: CommandContext,
+  fields: FindFields,
+  { scope, target }: { scope: ReadScope; target: ResolvedTarget },
+): Promise<BatchSource> {
+  const options = queryOptions(context, fields.let);
+  if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options });
+  const request = findRequest(fields, options);
+  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection }, request, context.operation);
+  return plan.open();
+}
+
+async function runFind(context: CommandContext, fields: FindFields, ns: Namespace): Promise<Reply> {
+  const scope = beginRead(context);
+  let source: BatchSource;
+  try {
+    const target = await resolveTarget(context, scope.txn, ns);
+    source = scopedSource(await openFind(context, fields, { scope, target }), scope);
+  } catch (error) {
+    scope.end();
+    throw error;
+  }
+  return replyWithCursor(context, source, {
+    namespace: ns.text,
+    batchSize: fields.batchSize ?? fields.ntoreturn,
+    limit: fields.limit === 0 ? undefined : fields.limit,
+    singleBatch: fields.singleBatch,
+    noTimeout: fields.noCursorTimeout,
+    atClusterTime: scope.atClusterTime,
+  });
+}
+
+export const find: Command = defineCommand({
+  name: 'find',
+  access: 'read',
+  readConcern: 'all',
+  inTransaction: 'yes',
+  about: 'documents that match a filter',
+  fields: FIND_FIELDS,
+  run: (context, fields) => {
+    context.server.counters.operations.query += 1;
+    checkFind(fields);
+    return runFind(context, fields, namespaceOf(context.db, fields.find));
+  },
+});

@@ -1,0 +1,141 @@
+// Runs a pipeline over a collection: what a plan can do in place of the first stages it does, the rest are stages over its documents.
+// Other collections that stages ask for are read in the same transaction, so a pipeline sees one state of all of them.
+
+import { CommandError } from '../../base/errors.ts';
+import { BsonArray, Document, type Value } from '../../bson/index.ts';
+import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
+import { compilePipeline, type CollectionRequest, type Pipeline, type SourceProvider } from '../../exec/index.ts';
+import { planQuery, type Plan, type QueryRequest } from '../../plan/index.ts';
+import { compileFilter, compileSort, type QueryOptions } from '../../query/index.ts';
+import { sourceOf, type BatchSource } from '../../session/index.ts';
+import type { CommandContext } from '../command.ts';
+import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
+import type { ReadScope } from '../storage-scope.ts';
+import { systemStageDocuments } from './system-stages.ts';
+
+/** What a pipeline runs on. */
+export interface PipelineSurroundings {
+  readonly scope: ReadScope;
+  readonly target: ResolvedTarget;
+  readonly options: QueryOptions;
+  readonly hint?: Value | undefined;
+}
+
+/** Gives stages the other collections of one transaction. */
+class TransactionProvider implements SourceProvider {
+  readonly #context: CommandContext;
+  readonly #txn: CatalogTransaction;
+  readonly #options: QueryOptions;
+
+  constructor(context: CommandContext, txn: CatalogTransaction, options: QueryOptions) {
+    this.#context = context;
+    this.#txn = txn;
+    this.#options = options;
+  }
+
+  pause(): Promise<void> {
+    return this.#context.server.env.tasks.pause();
+  }
+
+  async collection(request: CollectionRequest): Promise<BatchSource> {
+    const ns = namespaceOf(request.database, request.collection);
+    const target = await resolveTarget(this.#context, this.#txn, ns);
+    const options = { ...this.#options, ...(request.variables === undefined ? {} : { variables: request.variables }) };
+    if (target.isView) return this.#view(request, target, options);
+    const query = requestOf(request, options);
+    const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection }, query, this.#context.operation);
+    return plan.open();
+  }
+
+  #view(request: CollectionRequest, target: ResolvedTarget, options: QueryOptions): Promise<BatchSource> {
+    const stages: Document[] = [];
+    if (request.filter !== undefined) stages.push(Document.fromEntries([['$match', request.filter]]));
+    if (request.sort !== undefined) stages.push(Document.fromEntries([['$sort', request.sort]]));
+    if (request.skip !== undefined) stages.push(Document.fromEntries([['$skip', BigInt(request.skip)]]));
+    if (request.limit !== undefined) stages.push(Document.fromEntries([['$limit', BigInt(request.limit)]]));
+    const scope: ReadScope = { txn: this.#txn, end: () => undefined };
+    return openPipeline(this.#context, BsonArray.of(stages), { scope, target, options });
+  }
+}
+
+interface QueryParts {
+  readonly filter?: Document | undefined;
+  readonly sort?: Document | undefined;
+  readonly skip?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly fields?: readonly string[] | undefined;
+  readonly hint?: Value | undefined;
+}
+
+function requestOf(parts: QueryParts, options: QueryOptions): QueryRequest {
+  return {
+    filter: compileFilter(parts.filter ?? Document.empty, options),
+    given: { filter: parts.filter ?? Document.empty, sort: parts.sort },
+    sort: parts.sort === undefined ? undefined : compileSort(parts.sort),
+    skip: parts.skip,
+    limit: parts.limit,
+    hint: parts.hint,
+    fieldsNeeded: parts.fields,
+  };
+}
+
+/** A pipeline with the plan under it. */
+export interface PlannedPipeline {
+  readonly pipeline: Pipeline;
+  /** Undefined where the first stage makes documents itself. */
+  readonly plan: Plan | undefined;
+  /** Stages that the plan stands for. */
+  readonly from: number;
+  readonly provider: SourceProvider;
+}
+
+/** Compiles a pipeline and plans what it begins with. */
+export async function planPipeline(context: CommandContext, stages: BsonArray, surroundings: PipelineSurroundings): Promise<PlannedPipeline> {
+  const { scope, target, options, hint } = surroundings;
+  const all = target.viewStages.length === 0 ? stages : BsonArray.of([...target.viewStages, ...stages.items()]);
+  const pipeline = compilePipeline(all, { ...options, database: target.ns.db, collection: target.ns.collection });
+  const provider = new TransactionProvider(context, scope.txn, options);
+  if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
+  const { head } = pipeline;
+  const request = requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options);
+  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection }, request, context.operation);
+  return { pipeline, plan, from: head.stages, provider };
+}
+
+/** Stages over documents that the first stage made of what the server knows of itself; undefined where it is no such stage. */
+function openSystemPipeline(
+  context: CommandContext,
+  stages: BsonArray,
+  { scope, options, target, db }: { scope: ReadScope; options: QueryOptions; target: ResolvedTarget | undefined; db: string },
+): BatchSource | undefined {
+  const [first, ...rest] = stages.items();
+  const made = systemStageDocuments(first, { context, txn: scope.txn, target });
+  if (made === undefined) return undefined;
+  const pipeline = compilePipeline(BsonArray.of(rest), { ...options, database: db });
+  return pipeline.open(sourceOf(made), new TransactionProvider(context, scope.txn, options));
+}
+
+/** Opens a pipeline over a collection or view. */
+export async function openPipeline(context: CommandContext, stages: BsonArray, surroundings: PipelineSurroundings): Promise<BatchSource> {
+  const { scope, options, target } = surroundings;
+  const system = openSystemPipeline(context, stages, { scope, options, target, db: target.ns.db });
+  if (system !== undefined) return system;
+  const { pipeline, plan, from, provider } = await planPipeline(context, stages, surroundings);
+  return pipeline.open(plan?.open() ?? sourceOf([]), provider, from);
+}
+
+/** Opens a pipeline over no collection (`aggregate: 1`): its first stage makes the documents. */
+export function openFreePipeline(
+  context: CommandContext,
+  stages: BsonArray,
+  { scope, ns, options }: { scope: ReadScope; ns: Namespace; options: QueryOptions },
+): BatchSource {
+  const system = openSystemPipeline(context, stages, { scope, options, target: undefined, db: ns.db });
+  if (system !== undefined) return system;
+  const pipeline = compilePipeline(stages, { ...options, database: ns.db });
+  if (!pipeline.makesDocuments) {
+    const text = "{aggregate: 1} is not valid for an empty pipeline or one whose first stage reads a collection.";
+    throw new CommandError(73, 'InvalidNamespace', text);
+  }
+  return pipeline.open(sourceOf([]), new TransactionProvider(context, scope.txn, options));
+}

@@ -1,0 +1,171 @@
+// Changes one document: the first that matches. A statement by itself finds candidates in its snapshot, locks each, reads it again as it is
+// newest, tests the filter again, and only then writes (server.md, "Transactions"); where every candidate has become another document
+// meanwhile it looks again in a new snapshot. In a multi-statement transaction the snapshot stands and a conflict is an error at once.
+
+import { CommandError, EngineError } from '../../base/errors.ts';
+import { BsonArray, bsonUndefined, Document, Regex, type Value } from '../../bson/index.ts';
+import type { CatalogTransaction, Collection, RecordKey } from '../../catalog/index.ts';
+import { planQuery, type KeyedDocument } from '../../plan/index.ts';
+import type { CommandContext } from '../command.ts';
+import type { WriteSeries, WriteStep } from '../write-series.ts';
+import type { Changed, DocumentChange } from './document-change.ts';
+
+/** What became of a statement. */
+export interface SingleResult {
+  readonly before: Document | undefined;
+  readonly after: Document | undefined;
+  readonly modified: boolean;
+  /** Whether `after` was inserted because nothing matched. */
+  readonly upserted: boolean;
+}
+
+const NOTHING: SingleResult = { before: undefined, after: undefined, modified: false, upserted: false };
+
+/** How often an upsert that met a duplicate looks again for the document it then must find. */
+const UPSERT_TRIES_MAX = 10;
+
+/** The value of `_id` that a filter asks for, where it asks for one and nothing of it is an operator. */
+export function exactId(filter: Document): Value | undefined {
+  const value = filter.get('_id');
+  if (value === undefined || value === null || value === bsonUndefined) return undefined;
+  if (value instanceof Regex || value instanceof BsonArray) return undefined;
+  if (value instanceof Document && value.keys().some((name) => name.startsWith('$'))) return undefined;
+  return value;
+}
+
+/** What a single write needs of its statement. */
+export interface SingleWriteOptions {
+  readonly context: CommandContext;
+  readonly series: WriteSeries;
+  readonly change: DocumentChange;
+  readonly onResult: (result: SingleResult) => void;
+  /** A refusal of the document; true: go on with further statements. */
+  readonly onError: (error: CommandError) => boolean;
+  readonly onUndo: () => void;
+}
+
+/** One statement that changes at most one document. */
+export class SingleWrite implements WriteStep {
+  readonly #options: SingleWriteOptions;
+  #upsertTries = 0;
+
+  constructor(options: SingleWriteOptions) {
+    this.#options = options;
+  }
+
+  async run(txn: CatalogTransaction): Promise<boolean> {
+    const { onResult, onError } = this.#options;
+    const mark = txn.mark();
+    try {
+      onResult(await this.#change(txn));
+      return true;
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      txn.rollbackTo(mark);
+      return onError(error);
+    }
+  }
+
+  undo(): void {
+    this.#options.onUndo();
+  }
+
+  async #change(txn: CatalogTransaction): Promise<SingleResult> {
+    const { series, change } = this.#options;
+    const collection = await series.collection(txn);
+    if (collection !== undefined) {
+      const done = await this.#changeFirst(txn, collection);
+      if (done !== undefined) return done;
+    }
+    if (change.upsert === undefined) return NOTHING;
+    return this.#insert(txn, change.upsert());
+  }
+
+  /** Undefined when nothing matches. */
+  async #changeFirst(txn: CatalogTransaction, collection: Collection): Promise<SingleResult | undefined> {
+    const { change } = this.#options;
+    const id = change.sort === undefined && change.hint === undefined ? exactId(change.filterDocument) : undefined;
+    if (id !== undefined) return this.#tryKey(txn, collection, collection.keyOf(id));
+    let stale = false;
+    for await (const candidate of this.#candidates(txn, collection)) {
+      const done = await this.#tryKey(txn, collection, candidate.key);
+      if (done !== undefined) return done;
+      stale = true;
+    }
+    // Others changed what matched: the snapshot is too old to tell what matches now.
+    if (stale) throw new EngineError('write-conflict', 'documents that matched were changed meanwhile');
+    return undefined;
+  }
+
+  async *#candidates(txn: CatalogTransaction, collection: Collection): AsyncGenerator<KeyedDocument, void> {
+    const { change, context } = this.#options;
+    const request = { filter: change.filter, sort: change.sort, hint: change.hint };
+    const plan = await planQuery({ txn, ns: collection.ns, collection }, request, context.operation);
+    const source = plan.openKeyed();
+    try {
+      for (;;) {
+        const batch = await source.next(context.operation);
+        if (batch === undefined) return;
+        yield* batch;
+      }
+    } finally {
+      source.close();
+    }
+  }
+
+  /** Locks the document, reads it as it is now, and changes it if it still matches. */
+  async #tryKey(txn: CatalogTransaction, collection: Collection, key: RecordKey): Promise<SingleResult | undefined> {
+    const { change, series } = this.#options;
+    const before = await lockedDocument(txn, collection, key);
+    if (before === undefined || !change.filter.matches(before)) return undefined;
+    const changed = change.apply(before);
+    await writeChange(txn, collection, { key, before, changed, bypassValidation: change.bypassValidation });
+    series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
+    return { before, after: changed.after, modified: changed.modified, upserted: false };
+  }
+
+  async #insert(txn: CatalogTransaction, document: Document): Promise<SingleResult> {
+    const { series, change } = this.#options;
+    const collection = await series.ensureCollection(txn);
+    const prepared = collection.prepare(document);
+    try {
+      await collection.insert(txn, prepared, { bypassValidation: change.bypassValidation });
+    } catch (error) {
+      if (!this.#mayLookAgain(txn, error)) throw error;
+      throw new EngineError('write-conflict', 'another upsert was first', { cause: error });
+    }
+    series.weigh(prepared.document.byteLength);
+    return { before: undefined, after: prepared.document, modified: false, upserted: true };
+  }
+
+  /** A duplicate of what the filter asks for: somebody inserted it since the snapshot, so a new look will find it. */
+  #mayLookAgain(txn: CatalogTransaction, error: unknown): boolean {
+    if (!(error instanceof CommandError) || error.code !== 11000 || txn.mode === 'snapshot') return false;
+    const pattern = error.details.get('keyPattern');
+    if (!(pattern instanceof Document)) return false;
+    const { filterDocument } = this.#options.change;
+    this.#upsertTries += 1;
+    return this.#upsertTries <= UPSERT_TRIES_MAX && pattern.keys().every((name) => filterDocument.has(name));
+  }
+}
+
+/** The document under its lock: newest for a statement by itself, of the snapshot in a transaction. */
+export async function lockedDocument(txn: CatalogTransaction, collection: Collection, key: RecordKey): Promise<Document | undefined> {
+  if (txn.mode === 'statement') {
+    await collection.lock(txn, key);
+    return collection.getLatest(txn, key);
+  }
+  const found = await collection.get(txn, key);
+  if (found !== undefined) await collection.lock(txn, key);
+  return found;
+}
+
+/** Writes what became of a locked document. */
+export async function writeChange(
+  txn: CatalogTransaction,
+  collection: Collection,
+  { key, before, changed, bypassValidation }: { key: RecordKey; before: Document; changed: Changed; bypassValidation: boolean },
+): Promise<void> {
+  if (changed.after === undefined) await collection.remove(txn, key, before);
+  else if (changed.modified) await collection.update(txn, key, { before, after: changed.after }, { bypassValidation });
+}

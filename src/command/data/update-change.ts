@@ -1,0 +1,39 @@
+// A statement of update or findAndModify made into the change of one document.
+
+import type { BsonArray, Document, Value } from '../../bson/index.ts';
+import { compileFilter, compileUpdate, type QueryOptions } from '../../query/index.ts';
+import type { CommandContext } from '../command.ts';
+import type { DocumentChange } from './document-change.ts';
+
+/** The parts of a statement that say what to change and how. */
+export interface ChangeStatement {
+  readonly filter: Document;
+  readonly update: Document | BsonArray;
+  readonly upsert?: boolean | undefined;
+  readonly arrayFilters?: readonly Document[] | undefined;
+  readonly hint?: Value | undefined;
+}
+
+/** Compiles a statement; CommandError where MongoDB refuses it. */
+export function compileUpdateChange(
+  context: CommandContext,
+  statement: ChangeStatement,
+  { options, bypassValidation }: { options: QueryOptions; bypassValidation: boolean },
+): DocumentChange {
+  const { server } = context;
+  const filter = compileFilter(statement.filter, options);
+  const update = compileUpdate(statement.update, { ...options, arrayFilters: statement.arrayFilters ?? [] });
+  const surroundings = { now: options.now, timestamp: server.time.clusterTime };
+  return {
+    filter,
+    filterDocument: statement.filter,
+    hint: statement.hint,
+    bypassValidation,
+    apply: (before) => {
+      const position = update.needsPosition ? filter.place(before) : undefined;
+      const { doc, modified } = update.apply(before, { ...surroundings, position });
+      return { after: doc, modified };
+    },
+    upsert: statement.upsert === true ? () => update.forUpsert(filter, { ...surroundings, newId: () => server.ids.next() }) : undefined,
+  };
+}

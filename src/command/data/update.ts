@@ -1,0 +1,179 @@
+// update: statements in order, each on the first document that matches or on all of them.
+
+import { CommandError } from '../../base/errors.ts';
+import { type BsonArray, Document } from '../../bson/index.ts';
+import { namespaceOf } from '../../catalog/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import {
+  anyField,
+  boolField,
+  collectionField,
+  hintField,
+  objectField,
+  objectsField,
+  parseFields,
+  pipelineOrObjectField,
+  required,
+  strictBoolField,
+  type FieldTable,
+  type Parsed,
+} from '../fields.ts';
+import { checkCollation, queryOptions } from '../query-options.ts';
+import { WriteSeries } from '../write-series.ts';
+import { changeAll } from './multi-write.ts';
+import { SingleWrite, type SingleResult } from './single-write.ts';
+import { compileUpdateChange } from './update-change.ts';
+import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
+
+const STATEMENT_FIELDS = {
+  q: required(objectField),
+  u: required(pipelineOrObjectField),
+  c: objectField,
+  multi: boolField,
+  upsert: boolField,
+  upsertSupplied: boolField,
+  arrayFilters: objectsField,
+  hint: hintField,
+  collation: objectField,
+  sampleId: anyField,
+} satisfies FieldTable;
+
+type UpdateStatement = Parsed<typeof STATEMENT_FIELDS>;
+
+/** Things that all statements of one command share. */
+interface UpdateBatch {
+  readonly context: CommandContext;
+  readonly series: WriteSeries;
+  readonly outcome: WriteOutcome;
+  readonly ordered: boolean;
+  readonly bypassValidation: boolean;
+  readonly letFields: Document | undefined;
+}
+
+function parseStatement(document: Document): UpdateStatement {
+  const statement = parseFields('update.updates', document, STATEMENT_FIELDS);
+  checkCollation(statement.collation);
+  return statement;
+}
+
+function isReplacement(update: Document | BsonArray): boolean {
+  return update instanceof Document && update.first?.[0].startsWith('$') !== true;
+}
+
+function checkStatement(context: CommandContext, statement: UpdateStatement): void {
+  if (statement.multi !== true) return;
+  if (isReplacement(statement.u)) throw new CommandError(9, 'FailedToParse', 'multi update is not supported for replacement-style update');
+  if (context.retry !== undefined) throw new CommandError(72, 'InvalidOptions', 'Cannot use retryable writes with multi=true');
+}
+
+function noteResult(batch: UpdateBatch, index: number, result: SingleResult): void {
+  const upserted = result.upserted ? (result.after?.get('_id') ?? null) : undefined;
+  const n = result.before !== undefined || result.upserted ? 1 : 0;
+  const nModified = result.modified ? 1 : 0;
+  batch.outcome.set(index, { n, nModified, upserted });
+  if (n > 0) batch.context.retry?.done(index, { n, nModified, upserted });
+}
+
+async function updateOne(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<void> {
+  const { context, series, outcome, ordered } = batch;
+  const options = queryOptions(context, mergeLet(batch.letFields, statement.c));
+  const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
+  await series.add(
+    new SingleWrite({
+      context,
+      series,
+      change,
+      onResult: (result) => {
+        noteResult(batch, index, result);
+      },
+      onError: (error) => {
+        outcome.set(index, { n: 0, nModified: 0, error });
+        return !ordered;
+      },
+      onUndo: () => {
+        outcome.forget(index);
+        context.retry?.undone(index);
+      },
+    }),
+  );
+}
+
+async function updateMany(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<void> {
+  const { context, series, outcome } = batch;
+  const options = queryOptions(context, mergeLet(batch.letFields, statement.c));
+  const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
+  const counts = await changeAll(context, series, change);
+  if (counts.matched > 0 || change.upsert === undefined) {
+    outcome.set(index, { n: counts.matched, nModified: counts.modified });
+    return;
+  }
+  await updateOne(batch, index, statement);
+}
+
+/** The constants of a statement come beside the command's variables. */
+function mergeLet(letFields: Document | undefined, constants: Document | undefined): Document | undefined {
+  if (constants === undefined) return letFields;
+  return Document.fromEntries([...(letFields?.fields ?? []), ...constants.fields]);
+}
+
+/** Runs one statement; true: go on with the next. */
+async function runStatement(batch: UpdateBatch, index: number, document: Document): Promise<boolean> {
+  const { context, outcome } = batch;
+  const earlier = context.retry?.earlier(index);
+  if (earlier !== undefined) {
+    outcome.set(index, earlier);
+    return true;
+  }
+  const statement = parseStatement(document);
+  try {
+    checkStatement(context, statement);
+    if (statement.multi === true) await updateMany(batch, index, statement);
+    else await updateOne(batch, index, statement);
+    return !batch.series.stopped;
+  } catch (error) {
+    if (!(error instanceof CommandError) || endsCommand(error)) throw error;
+    outcome.set(index, { n: 0, nModified: 0, error });
+    return !batch.ordered;
+  }
+}
+
+/** Errors that are not of one statement but of the whole command: its time is over, or it was told to stop. */
+export function endsCommand(error: CommandError): boolean {
+  return error.code === 50 || error.code === 11600 || error.code === 11601 || error.code === 166;
+}
+
+export const update: Command = defineCommand({
+  name: 'update',
+  access: 'write',
+  inTransaction: 'yes',
+  retryable: true,
+  about: 'changes documents that match',
+  fields: {
+    update: collectionField,
+    updates: required(objectsField),
+    ordered: boolField,
+    bypassDocumentValidation: boolField,
+    let: objectField,
+    collectionUUID: anyField,
+    runtimeConstants: anyField,
+    isTimeseriesNamespace: strictBoolField,
+  },
+  run: async (context, fields) => {
+    const ns = namespaceOf(context.db, fields.update);
+    checkBatchSize(fields.updates.length);
+    context.server.counters.operations.update += fields.updates.length;
+    for (const document of fields.updates) parseStatement(document);
+    const batch: UpdateBatch = {
+      context,
+      series: new WriteSeries(context, ns),
+      outcome: new WriteOutcome(),
+      ordered: fields.ordered ?? true,
+      bypassValidation: fields.bypassDocumentValidation ?? false,
+      letFields: fields.let,
+    };
+    for (const [index, document] of fields.updates.entries()) if (!(await runStatement(batch, index, document))) break;
+    await batch.series.finish();
+    return batch.outcome.reply(context, { nModified: true });
+  },
+});
+

@@ -1,0 +1,33 @@
+// Where a reading command looks: a collection, or a view made out into the pipeline over the collection it stands on.
+
+import { CommandError } from '../base/errors.ts';
+import type { Value } from '../bson/index.ts';
+import { namespaceOf, type CatalogTransaction, type Collection, type Namespace } from '../catalog/index.ts';
+import type { CommandContext } from './command.ts';
+
+/** Most views on views. */
+const VIEW_DEPTH_MAX = 20;
+
+/** A collection, with the stages of the views that were between it and the name. */
+export interface ResolvedTarget {
+  readonly ns: Namespace;
+  /** Undefined: there is no such collection; everything about it is empty. */
+  readonly collection: Collection | undefined;
+  /** Stages to run before those of the command, outermost collection first. */
+  readonly viewStages: readonly Value[];
+  /** Whether the name is that of a view. */
+  readonly isView: boolean;
+}
+
+/** Makes out a name as the transaction sees it. */
+export async function resolveTarget(context: CommandContext, txn: CatalogTransaction, ns: Namespace): Promise<ResolvedTarget> {
+  let at = ns;
+  let viewStages: readonly Value[] = [];
+  for (let depth = 0; depth <= VIEW_DEPTH_MAX; depth++) {
+    const entry = await context.server.catalog.lookup(txn, at);
+    if (entry?.kind !== 'view') return { ns: at, collection: entry, viewStages, isView: depth > 0 };
+    viewStages = [...entry.pipeline, ...viewStages];
+    at = namespaceOf(at.db, entry.viewOn);
+  }
+  throw new CommandError(165, 'ViewDepthLimitExceeded', `View depth too deep or view cycle detected; maximum depth is ${String(VIEW_DEPTH_MAX)}`);
+}

@@ -1,0 +1,89 @@
+// A whole server in this process: commands over the catalog over the engine, files in memory, a free port. Closing it checks that nothing
+// is left open.
+
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import { openCatalog } from '../../src/catalog/index.ts';
+import { openCommandServer } from '../../src/command/index.ts';
+import { openEnvironment } from '../../src/engine/index.ts';
+import { openHostNetwork, openMemoryEnv, type Env } from '../../src/env/index.ts';
+import { Listener } from '../../src/server/index.ts';
+import { ServerCounters } from '../../src/session/index.ts';
+import { WireClient } from './wire-client.ts';
+
+export interface ServerForTest {
+  readonly env: Env;
+  readonly port: number;
+  readonly uri: string;
+  readonly counters: ServerCounters;
+  /** Errors that were bugs; a test that expects none checks that it is empty on close. */
+  readonly bugs: unknown[];
+  wire(): Promise<WireClient>;
+  /** An official driver, closed with the server. */
+  driver(options?: MongoClientOptions): Promise<MongoClient>;
+  close(): Promise<void>;
+}
+
+export interface ServerForTestOptions {
+  /** Another server's env, to open what that one left. */
+  readonly env?: Env;
+  readonly standalone?: boolean;
+}
+
+export async function openServerForTest(options: ServerForTestOptions = {}): Promise<ServerForTest> {
+  const env = options.env ?? (await openMemoryEnv());
+  const engine = await openEnvironment(env, '/data', { cacheBytes: 64 * 1024 * 1024 });
+  const catalog = await openCatalog(engine, env);
+  const counters = new ServerCounters(1000);
+  const bugs: unknown[] = [];
+  const onBug = (error: unknown): void => {
+    bugs.push(error);
+  };
+  const dispatcher = await openCommandServer(
+    {
+      catalog,
+      env,
+      engine,
+      counters,
+      options: { version: '0.0.0', standalone: options.standalone ?? false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0 },
+    },
+    { onBug },
+  );
+  const listener = await Listener.listen({
+    address: { host: '127.0.0.1', port: 0 },
+    network: openHostNetwork(),
+    codecs: env.codecs,
+    clock: env.clock,
+    dispatcher,
+    counters,
+    onBug,
+  });
+  const { port } = listener.address;
+  const uri = `mongodb://127.0.0.1:${String(port)}/`;
+  const clients: MongoClient[] = [];
+  const wires: WireClient[] = [];
+  return {
+    env,
+    port,
+    uri,
+    counters,
+    bugs,
+    async wire() {
+      const client = await WireClient.open(port);
+      wires.push(client);
+      return client;
+    },
+    async driver(clientOptions = {}) {
+      const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5000, ...clientOptions });
+      clients.push(client);
+      return client.connect();
+    },
+    async close() {
+      for (const client of clients) await client.close();
+      for (const wire of wires) wire.close();
+      await listener.close();
+      await dispatcher.close();
+      await engine.close();
+      if (bugs.length > 0) throw bugs[0];
+    },
+  };
+}
