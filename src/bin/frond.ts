@@ -1,5 +1,6 @@
 // The product's one command: the first word chooses, the rest is for what it chooses.
 
+import { runImport } from './import.ts';
 import { describeOptions } from './option-table.ts';
 import { serve } from './serve.ts';
 import { FrondUsage } from './usage.ts';
@@ -9,7 +10,10 @@ interface Subcommand {
   readonly run: (words: readonly string[]) => Promise<number>;
 }
 
-const subcommands: ReadonlyMap<string, Subcommand> = new Map([['serve', { doc: 'run the server and the gateway', run: serve }]]);
+const subcommands: ReadonlyMap<string, Subcommand> = new Map([
+  ['serve', { doc: 'run the server and the gateway', run: serve }],
+  ['import', { doc: 'CSV, TSV or JSON into a collection; frond import --help tells its options', run: runImport }],
+]);
 
 function help(): string {
   const list = [...subcommands].map(([name, { doc }]) => `  ${name.padEnd(10)} ${doc}`).join('\n');
@@ -18,7 +22,7 @@ function help(): string {
 
 async function main(words: readonly string[]): Promise<number> {
   const [name, ...rest] = words;
-  if (name === undefined || name === 'help' || rest.includes('--help') || name === '--help') {
+  if (name === undefined || name === 'help' || name === '--help' || (name === 'serve' && rest.includes('--help'))) {
     console.log(help());
     return name === undefined ? 2 : 0;
   }

@@ -1,0 +1,9 @@
+// The public face of the tools: what `frond` does besides serving.
+
+export { importFile } from './import/import.ts';
+export type { ImportOptions, ImportProgress, ImportReport, ImportWatcher } from './import/import.ts';
+export type { ImportFault } from './import/fault.ts';
+export type { FormatOptions } from './import/record-source.ts';
+export type { ParseGrace } from './import/row-encoder.ts';
+export { parseUri } from './uri.ts';
+export type { ServerPlace } from './uri.ts';
