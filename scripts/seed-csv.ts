@@ -62,7 +62,7 @@ for (let i = 0; i < rows; i++) {
   const time = new Date(begin + below(365 * 86_400) * 1000).toISOString();
   lines += `${ids[i] ?? 0},${rank1},${rank2},${time.slice(0, 10)} ${time.slice(11, 19)}\n`;
   if (lines.length > 1_000_000) {
-    if (!file.write(lines)) await new Promise((resolve) => file.once('drain', resolve));
+    if (!file.write(lines)) await new Promise<void>((resolve) => file.once('drain', resolve));
     lines = '';
   }
 }
