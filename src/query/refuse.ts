@@ -29,6 +29,7 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   224: 'QueryFeatureNotAllowed',
   232: 'MaxSubPipelineDepthExceeded',
   241: 'ConversionFailure',
+  291: 'NoQueryExecutionPlans',
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
   303: 'FeatureNotSupported',
   10334: 'BSONObjectTooLarge',

@@ -2,7 +2,7 @@
 // its greatest going down, over all parts of a compound specification together. Follows the manual's pages "sort()" and "$sort".
 
 import { compareBytes } from '../base/bytes.ts';
-import { BsonArray, decodeElement, describeField, describeValue, Document, encodeKey, findField, isNumber, parsePath, wholeNumber } from '../bson/index.ts';
+import { BsonArray, Decimal128, decodeElement, describeField, describeValue, Document, encodeKey, findField, isNumber, parsePath, roundNumber, truncateNumber } from '../bson/index.ts';
 import type { KeyDirection, Path, Value } from '../bson/index.ts';
 
 import { splitPath } from './expression/field-path.ts';
@@ -33,27 +33,28 @@ export function compileSort(spec: Document): SortKey {
   const parts: SortPart[] = [];
   const seen = new Set<string>();
   for (const [name, value] of spec.fields) {
-    const direction = parseDirection(name, value);
+    if (value instanceof Document) checkMeta(value);
+    const direction = value instanceof Document ? undefined : parseDirection(name, value);
     splitPath(name);
     if (seen.has(name)) throw refuse(7472500, `$sort key must not contain duplicate keys (field: '${name}')`);
     seen.add(name);
-    parts.push({ path: parsePath(name), direction });
+    if (direction !== undefined) parts.push({ path: parsePath(name), direction });
   }
   if (parts.length > PARTS_MAX) throw refuse(13103, 'too many compound keys');
   return sortKeyOf(parts);
 }
 
 function parseDirection(name: string, value: Value): KeyDirection {
-  if (value instanceof Document) refuseMeta(value);
   if (!isNumber(value)) throw refuse(15974, `Illegal key in $sort specification: ${describeField(name, value)}`);
-  const whole = wholeNumber(value);
+  // Doubles are cut, decimals rounded, as in MongoDB.
+  const whole = truncateNumber(value instanceof Decimal128 ? (roundNumber(value, 0, 'half-even') ?? value) : value);
   if (whole === 1n) return 1;
   if (whole === -1n) return -1;
   throw refuse(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)');
 }
 
-/** An object in a sort can only be `$meta`, and no document here carries metadata yet. */
-function refuseMeta(value: Document): never {
+/** An object in a sort can only be `$meta`. No document here carries metadata yet, so none sorts before another by it. */
+function checkMeta(value: Document): void {
   const first = value.first;
   if (first?.[0] !== '$meta') throw refuse(17312, '$meta is the only expression supported by $sort right now');
   if (value.fields.length > 1) throw refuse(9, 'Cannot have additional keys in a $meta sort specification');
@@ -61,7 +62,9 @@ function refuseMeta(value: Document): never {
   if (typeof kind !== 'string' || !metaSorts.has(kind)) {
     throw refuse(31138, `Illegal $meta sort: $meta: ${describeValue(kind)}`);
   }
-  throw refuse(40218, `query requires ${kind === 'textScore' ? 'text score' : kind} metadata, but it is not available`);
+  if (kind === 'textScore' || kind === 'geoNearDistance') {
+    throw refuse(40218, `query requires ${kind === 'textScore' ? 'text score' : '$geoNear distance'} metadata, but it is not available`);
+  }
 }
 
 /** The sort of these parts. */

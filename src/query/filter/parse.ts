@@ -24,8 +24,8 @@ interface Scope {
   readonly depth: number;
 }
 
-/** Where a filter is written. */
-export type FilterPlace = 'query' | 'elemMatch' | 'arrayFilter';
+/** Where a filter is written; `match` is a stage's. */
+export type FilterPlace = 'query' | 'match' | 'elemMatch' | 'arrayFilter';
 
 /** Parses a filter. Throws CommandError as MongoDB does. */
 export function parseFilter(filter: Document, options: ExpressionOptions, place: FilterPlace = 'query'): FilterNode {
@@ -194,6 +194,16 @@ function parseExists({ path, operand }: Operation): FilterNode {
   return isTruthy(operand) ? exists : notOf(exists);
 }
 
+/** Nothing here can sort by distance yet. */
+function refuseNear({ scope, path, name }: Operation): never {
+  if (scope.place === 'query') throw refuse(291, `unable to find index for $geoNear query on field '${path.text}' (${name})`);
+  throw refuse(
+    5626500,
+    '$geoNear, $near, and $nearSphere are not allowed in this context, as these operators require sorting geospatial data. ' +
+      'If you do not need sort, consider using $geoWithin instead.',
+  );
+}
+
 const byPath: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
   ['$eq', ({ path, operand }) => compareNode('eq', path, operand)],
   ['$ne', parseNotEqual],
@@ -212,6 +222,8 @@ const byPath: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
   ['$mod', ({ path, operand }) => parseMod(path, operand)],
   ['$regex', ({ path, operand, siblings }) => parseRegex(path, operand, siblings)],
   ['$options', parseOptions],
+  ['$near', refuseNear],
+  ['$nearSphere', refuseNear],
   ['$bitsAllSet', ({ path, operand }) => parseBits(path, operand, '$bitsAllSet')],
   ['$bitsAllClear', ({ path, operand }) => parseBits(path, operand, '$bitsAllClear')],
   ['$bitsAnySet', ({ path, operand }) => parseBits(path, operand, '$bitsAnySet')],
@@ -265,7 +277,7 @@ const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule
   [
     '$text',
     (_operand, scope) => {
-      if (scope.place !== 'query') throw refuse(2, '$text can only be applied to the top-level document');
+      if (scope.place === 'elemMatch' || scope.place === 'arrayFilter') throw refuse(2, '$text can only be applied to the top-level document');
       throw refuse(27, 'text index required for $text query');
     },
   ],

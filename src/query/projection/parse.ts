@@ -6,6 +6,8 @@ import { BsonArray, Document, isNaNNumber, isNumber, toDouble, truncateNumber } 
 import type { Value } from '../../bson/index.ts';
 import type { Compiler } from '../expression/compiler.ts';
 import { createCompiler, expressionOperators } from '../expression/compile.ts';
+import { constant } from '../expression/expression.ts';
+import type { Expression } from '../expression/expression.ts';
 import { splitPath } from '../expression/field-path.ts';
 import { compileElementFinder } from '../filter/compile.ts';
 import { parseFilter } from '../filter/parse.ts';
@@ -34,8 +36,16 @@ export function parseProjection(spec: Document, options: QueryOptions, dialect: 
   return parser.finish();
 }
 
+/** Refuses a path that is, or is above or below, one that was given before; `depth` of its components are known. */
+export type ClashRefusal = (path: readonly string[], depth: number) => never;
+
+const refuseClash: ClashRefusal = (path, depth) => {
+  if (depth === path.length) throw refuse(31250, `Path collision at ${path.join('.')}`);
+  throw refuse(31249, `Path collision at ${path.join('.')} remaining portion ${path.slice(depth).join('.')}`);
+};
+
 /** Adds a leaf at a path; two specifications of one path are refused. */
-export function addLeaf(root: ProjectionBranch, path: readonly string[], leaf: ProjectionLeaf): void {
+export function addLeaf(root: ProjectionBranch, path: readonly string[], leaf: ProjectionLeaf, clash: ClashRefusal = refuseClash): void {
   const computes = leaf.kind === 'computed' || leaf.kind === 'elemMatch';
   let branch = root;
   path.forEach((name, index) => {
@@ -43,7 +53,7 @@ export function addLeaf(root: ProjectionBranch, path: readonly string[], leaf: P
     branch.positional ||= leaf.kind === 'positional';
     const known = branch.fields.get(name);
     if (index === path.length - 1) {
-      if (known !== undefined) throw refuse(31250, `Path collision at ${path.join('.')}`);
+      if (known !== undefined) clash(path, path.length);
       branch.fields.set(name, leaf);
       return;
     }
@@ -54,7 +64,7 @@ export function addLeaf(root: ProjectionBranch, path: readonly string[], leaf: P
     } else if (known.kind === 'branch') {
       branch = known;
     } else {
-      throw refuse(31249, `Path collision at ${path.join('.')} remaining portion ${path.slice(index + 1).join('.')}`);
+      clash(path, index + 1);
     }
   });
 }
@@ -144,10 +154,7 @@ class ProjectionParser {
   }
 
   #add(path: readonly string[], leaf: ProjectionLeaf): void {
-    if (path[0] === '_id' && this.#id !== undefined) {
-      if (path.length === 1) throw refuse(31250, 'Path collision at _id');
-      throw refuse(31249, `Path collision at ${path.join('.')} remaining portion ${path.slice(1).join('.')}`);
-    }
+    if (path[0] === '_id' && this.#id !== undefined) refuseClash(path, 1);
     addLeaf(this.#root, path, leaf);
   }
 
@@ -200,7 +207,10 @@ class ProjectionParser {
   }
 
   #expression(path: readonly string[], object: Document, operator: string): void {
-    if (operator === '$meta') refuseMeta(object.get('$meta'));
+    if (operator === '$meta') {
+      this.#add(path, { kind: 'computed', expression: parseMeta(object.get('$meta')) });
+      return;
+    }
     if (operator !== '$elemMatch' && !expressionOperators.has(operator)) {
       throw refuse(31325, `Unknown expression ${operator}`);
     }
@@ -212,24 +222,24 @@ class ProjectionParser {
   }
 }
 
-const metaFields: ReadonlyMap<string, string> = new Map([
+/** Metadata that only some queries have, with MongoDB's words for them. */
+const demandedMeta: ReadonlyMap<string, string> = new Map([
   ['textScore', 'text score'],
   ['geoNearDistance', '$geoNear distance'],
   ['geoNearPoint', '$geoNear point'],
-  ['searchScore', 'searchScore'],
-  ['searchHighlights', 'searchHighlights'],
-  ['randVal', 'rand val'],
-  ['recordId', 'record id'],
-  ['indexKey', 'index key'],
-  ['sortKey', 'sort key'],
 ]);
+/** Metadata that is missing where there is none. */
+const optionalMeta: ReadonlySet<string> = new Set(
+  'randVal searchScore searchHighlights searchScoreDetails vectorSearchScore indexKey recordId sortKey score scoreDetails'.split(' '),
+);
 
-/** No document here carries metadata yet: says so in MongoDB's words. */
-function refuseMeta(argument: Value | undefined): never {
+/** No document here carries metadata yet. */
+function parseMeta(argument: Value | undefined): Expression {
   if (typeof argument !== 'string') throw refuse(17307, '$meta only supports string arguments');
-  const name = metaFields.get(argument);
-  if (name === undefined) throw refuse(17308, `Unsupported argument to $meta: ${argument}`);
-  throw refuse(40218, `query requires ${name} metadata, but it is not available`);
+  const name = demandedMeta.get(argument);
+  if (name !== undefined) throw refuse(40218, `query requires ${name} metadata, but it is not available`);
+  if (!optionalMeta.has(argument)) throw refuse(17308, `Unsupported argument to $meta: ${argument}`);
+  return constant(undefined);
 }
 
 /** A count as `$slice` takes it: cut to an integer, held within what an array can have; NaN is 0. */

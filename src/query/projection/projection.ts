@@ -56,16 +56,15 @@ export function compileAddFields(spec: Document, options: QueryOptions): Project
   const root = branchOf();
   const compiler = createCompiler(options);
   const add = (path: readonly string[], value: Value): void => {
-    const operator = value instanceof Document ? value.first?.[0] : undefined;
-    if (value instanceof Document && operator !== undefined && !operator.startsWith('$')) {
+    if (value instanceof Document && isNested(path, value)) {
       for (const [name, inner] of value.fields) {
-        if (name.includes('.')) throw refuse(40183, `FieldPath field names may not contain '.' in a sub-object: '${name}'`);
+        if (name.includes('.')) {
+          throw refuse(40183, `cannot use dotted field name '${name}' in a sub object of '${path.join('.')}'`);
+        }
         add([...path, ...splitPath(name)], inner);
       }
-    } else if (value instanceof Document && value.fields.length > 1) {
-      throw refuse(40181, `an expression specification must contain exactly one field, the name of the expression: ${describeValue(value)}`);
     } else {
-      addComputed(root, path, compiler.compile(value));
+      addLeaf(root, path, { kind: 'computed', expression: compiler.compile(value) }, refuseConflict);
     }
   };
   for (const [name, value] of spec.fields) add(splitPath(name), value);
@@ -76,13 +75,21 @@ export function compileAddFields(spec: Document, options: QueryOptions): Project
   };
 }
 
-/** Two paths of which one begins with the other are refused in words of their own here. */
-function addComputed(root: ProjectionBranch, path: readonly string[], expression: Expression): void {
-  try {
-    addLeaf(root, path, { kind: 'computed', expression });
-  } catch (error) {
-    throw refuse(40176, `specification contains two conflicting paths, one of them '${path.join('.')}'`, error);
+function refuseConflict(path: readonly string[], depth: number): never {
+  const shorter = path.slice(0, depth).join('.');
+  throw refuse(40176, `specification contains two conflicting paths. Cannot specify both '${path.join('.')}' and '${shorter}'`);
+}
+
+/** Whether an object holds fields to set, not an expression. */
+function isNested(path: readonly string[], value: Document): boolean {
+  const operators = value.keys().filter((name) => name.startsWith('$')).length;
+  if (operators > 0 && value.fields.length > 1) {
+    throw refuse(
+      40181,
+      `an expression specification must contain exactly one field, the name of the expression. Found ${String(value.fields.length)} fields in ${describeValue(value)}, while parsing '${path.join('.')}'`,
+    );
   }
+  return operators === 0 && !value.isEmpty;
 }
 
 /** Compiles `$unset`: one path, or an array of them. */
