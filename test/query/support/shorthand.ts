@@ -7,7 +7,9 @@ import type { Value } from '../../../src/bson/index.ts';
 export type Plain = Value | readonly Plain[] | { readonly [name: string]: Plain };
 
 function isPlainObject(value: Plain): value is { readonly [name: string]: Plain } {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** The BSON value that a plain one stands for. */
@@ -22,4 +24,10 @@ export function bson(value: Plain): Value {
 export function doc(object: { readonly [name: string]: Plain }): Document {
   const fields = Object.entries(object).map(([name, value]): readonly [string, Value] => [name, bson(value)]);
   return Document.fromBytes(Document.fromEntries(fields).toBytes());
+}
+
+/** As doc, for objects whose type says less, such as generated ones. */
+export function docOf(object: object): Document {
+  const plain: { readonly [name: string]: Plain } = Object.fromEntries(Object.entries(object) as [string, Plain][]);
+  return doc(plain);
 }
