@@ -3,7 +3,6 @@
 import { BsonArray, describeValue, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { createCompiler } from '../expression/compile.ts';
-import type { Expression } from '../expression/expression.ts';
 import { splitPath } from '../expression/field-path.ts';
 import type { Filter, QueryOptions } from '../filter/filter.ts';
 import type { FilterNode } from '../filter/node.ts';
