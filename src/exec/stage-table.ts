@@ -10,6 +10,14 @@ import { projectRules } from './stage/project.ts';
 import { replaceRootRules } from './stage/replace-root.ts';
 import { sortRule } from './stage/sort.ts';
 import { unwindRule } from './stage/unwind.ts';
+import { bucketAutoRule } from './stage/bucket-auto.ts';
+import { bucketRule } from './stage/bucket.ts';
+import { facetRule } from './stage/facet.ts';
+import { graphLookupRule } from './stage/graph-lookup.ts';
+import { redactRule } from './stage/redact.ts';
+import { sampleRule } from './stage/sample.ts';
+import { sortByCountRule } from './stage/sort-by-count.ts';
+import { unionWithRule } from './stage/union-with.ts';
 import type { StageRule } from './stage.ts';
 
 const rules: readonly StageRule[] = [
@@ -24,6 +32,14 @@ const rules: readonly StageRule[] = [
   skipRule,
   sortRule,
   unwindRule,
+  bucketRule,
+  bucketAutoRule,
+  facetRule,
+  graphLookupRule,
+  redactRule,
+  sampleRule,
+  sortByCountRule,
+  unionWithRule,
 ];
 
 /** The rules, by name. */

@@ -69,6 +69,8 @@ export interface StageContext {
   readonly options: PipelineOptions;
   /** How many pipelines are around this one. */
   readonly depth: number;
+  /** True inside `$facet`, at any depth. */
+  readonly withinFacet?: boolean;
   /** Compiles a pipeline inside this stage. */
   compilePipeline(stages: readonly Value[], context: StageContext): CompiledStages;
 }

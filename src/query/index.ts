@@ -43,6 +43,6 @@ export { sizeOfValue } from './accumulator/size.ts';
 export { compileReplacement } from './expression/replace-root.ts';
 export type { Replacement } from './expression/replace-root.ts';
 export { isNullish, nameOf } from './expression/define.ts';
-export { splitPath, validateVariableName } from './expression/field-path.ts';
+export { splitPath, validateFieldName, validateVariableName } from './expression/field-path.ts';
 export { keyOfValue } from './value-key.ts';
 export type { ValueKey } from './value-key.ts';

@@ -10,7 +10,8 @@ import { drain, gathered } from '../batches.ts';
 import { MEMORY_BYTES_MAX, outOfMemory } from '../memory.ts';
 import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
 
-interface GroupField {
+/** One accumulated field. */
+export interface GroupField {
   readonly name: string;
   readonly factory: AccumulatorFactory;
 }
