@@ -72,12 +72,23 @@ export class BlockFile {
     return target;
   }
 
+  /** Free units that are neither the reserve nor the tail, which can be cut as it is. */
+  get gapUnits(): number {
+    return Math.max(0, this.#space.freeUnits - this.#reserveUnits - this.#space.tailUnits);
+  }
+
   /** Writes an image into free space, at least the copy distance from `other` if that is given, and returns its unit. */
   async put(image: Uint8Array, user: SpaceUser, other?: number): Promise<number> {
+    const at = await this.putBelow(image, user, { other });
+    return at < 0 ? this.#append(image, unitsFor(image.length), other) : at;
+  }
+
+  /** As `put`, only where it ends at unit `limit` or before; -1 when there is no such place. */
+  async putBelow(image: Uint8Array, user: SpaceUser, where: { readonly other: number | undefined; readonly limit?: number }): Promise<number> {
     this.#check();
     const units = unitsFor(image.length);
-    const at = this.#take(units, user, other);
-    if (at < 0) return this.#append(image, units, other);
+    const at = this.#take(units, user, where);
+    if (at < 0) return -1;
     try {
       await this.writeAt(image, at);
     } catch (error) {
@@ -144,9 +155,10 @@ export class BlockFile {
     this.#failure ??= cause;
   }
 
-  #take(units: number, user: SpaceUser, other: number | undefined): number {
+  #take(units: number, user: SpaceUser, where: { readonly other: number | undefined; readonly limit?: number }): number {
     if (user === 'data' && this.#space.freeUnits - units < this.#reserveUnits) return -1;
-    return other === undefined ? this.#space.take(units) : this.#space.takeApart(units, other, copyDistance);
+    const { other, limit } = where;
+    return other === undefined ? this.#space.take(units, limit) : this.#space.takeApart(units, other, copyDistance, limit);
   }
 
   /** Writes the image behind the end. A gap that the copy distance asks for is written with zeros and becomes free space. */
@@ -213,6 +225,7 @@ export class BlockFile {
   }
 }
 
+/** Whether an error says that the disk is full: what was asked for did not happen, and may be asked for again. */
 export function isNoSpace(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'no-space';
 }

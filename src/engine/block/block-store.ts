@@ -14,6 +14,7 @@ import type { BlockNumber, CheckpointRoot } from './block-number.ts';
 import { blockKinds, encodeMeta, encodePlace, piecesOf } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
 import { chooseSuperblock, createDataFile, readTable, readTwice, writeSuperblock } from './data-file.ts';
+import { copyDown, hasRoomBelow, highestUnit } from './move-down.ts';
 import { firstFileUnits, superblockUnits } from './superblock.ts';
 import type { Slot, Superblock, TwicePlace } from './superblock.ts';
 import { verifyStore } from './verify-store.ts';
@@ -107,6 +108,8 @@ export class BlockStore {
       const store = new BlockStore(env, file, chosen);
       store.#load(places);
       await writeSuperblock(file, chosen.superblock, chosen.slot);
+      // The name too may be in the page cache only, if the process that made the file ended before its directory was synced.
+      await env.files.syncDirectory(directoryOf(path));
       await file.keepReserve(store.#reserve());
       return { store, root: chosen.superblock.root };
     } catch (error) {
@@ -255,6 +258,34 @@ export class BlockStore {
     this.#endCapture();
   }
 
+  /**
+   * Idle work: moves the block that lies last in the file into a gap, so that the file can be cut after the next checkpoints. False when
+   * gaps are few, or none takes it. A block that cannot be read stays where it is, and its error is thrown.
+   */
+  async moveDown(): Promise<boolean> {
+    const image = hasRoomBelow(this.#file) ? this.#last() : undefined;
+    if (image === undefined) return false;
+    const { number, kind } = image.place;
+    image.readers++;
+    let place: BlockPlace | undefined;
+    try {
+      place = await copyDown(this.#file, image.place, this.#superblock.generation + 1);
+    } finally {
+      image.readers--;
+      this.#settle(image);
+    }
+    if (place === undefined) return false;
+    // A meta block that the checkpoint being written may write once more is left to it: only one version is in a checkpoint.
+    const isTaken = kind === blockKinds.meta && (this.#captured !== undefined || this.#writing.has(number));
+    if (isTaken || this.#images.get(number) !== image) for (const { start, units } of piecesOf(place)) this.#file.release(start, units);
+    else {
+      this.#leave(image);
+      this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0 });
+      this.#retire(image, this.#epoch);
+    }
+    return true;
+  }
+
   get statistics(): BlockStatistics {
     return {
       fileBytes: this.#file.bytes,
@@ -274,6 +305,15 @@ export class BlockStore {
 
   #image(number: BlockNumber): Image {
     return must(this.#images.get(number), 'a block number names a block');
+  }
+
+  /** The image of the tree that lies last in the file. */
+  #last(): Image | undefined {
+    let last: Image | undefined;
+    for (const image of this.#images.values()) {
+      if (image.from !== Infinity && (last === undefined || highestUnit(image.place) > highestUnit(last.place))) last = image;
+    }
+    return last;
   }
 
   #load(places: readonly BlockPlace[]): void {
@@ -379,6 +419,10 @@ export class BlockStore {
     const units = 2 * unitsFor(this.#superblock.table?.length ?? 0) + this.#metaUnits;
     return Math.min(Math.max(units, reserveUnitsMin), reserveUnitsMax);
   }
+}
+
+function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/';
 }
 
 function unitsOf(place: BlockPlace): number {

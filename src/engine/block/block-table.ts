@@ -74,7 +74,7 @@ export function piecesOf(place: BlockPlace): { start: number; units: number }[] 
 const headerMagic = 0x54454d46; // "FMET"
 
 /** Bytes before the payload of a meta image. */
-export const metaHeaderBytes = 32;
+const metaHeaderBytes = 32;
 
 /** A meta image: header and payload. */
 export function encodeMeta(number: number, generation: number, payload: Uint8Array): Uint8Array {

@@ -53,23 +53,26 @@ export class Space {
     return this.#lengthAt.size;
   }
 
-  /** Gives out `units` in one piece and returns where they begin, or -1. */
-  take(units: number): number {
+  /** Gives out `units` in one piece that ends at `limit` or before, and returns where they begin, or -1. */
+  take(units: number, limit: number = Infinity): number {
     assert(units > 0, 'something is asked for');
-    const length = this.#lengths[this.#atLeast(units)];
-    if (length === undefined) return -1;
-    const start = this.#lowest(length);
-    this.#carve(start, length, start, units);
-    return start;
+    for (let i = this.#atLeast(units); i < this.#lengths.length; i++) {
+      const length = this.#lengths[i] as number;
+      const start = this.#lowest(length);
+      if (start + units > limit) continue;
+      this.#carve(start, length, start, units);
+      return start;
+    }
+    return -1;
   }
 
   /** As `take`, at least `distance` units before or behind [from, from + units). */
-  takeApart(units: number, from: number, distance: number): number {
+  takeApart(units: number, from: number, distance: number, limit: number = Infinity): number {
     for (let i = this.#atLeast(units); i < this.#lengths.length; i++) {
       const length = this.#lengths[i] as number;
       for (const start of this.#someStarts(length)) {
         const at = apart(start, length, units, { from, distance });
-        if (at < 0) continue;
+        if (at < 0 || at + units > limit) continue;
         this.#carve(start, length, at, units);
         return at;
       }

@@ -19,6 +19,9 @@ const knownFlags = 3;
 /** Longest payload of one basement that is believed: a value of 17 MiB and a key of the same, with room to spare. */
 const rawLengthMax = 2 ** 26;
 
+/** First keys of one extent as they stand in memory. */
+const keyBytesMax = 2 ** 28;
+
 /** The objects beside the arrays, roughly. */
 const objectBytes = 800;
 
@@ -193,22 +196,23 @@ export class Fences {
     if (maxSeq > Number.MAX_SAFE_INTEGER) reader.fail('a seq beyond 2^53');
     const prefix = reader.view(reader.varint());
     const table = new Uint32Array(length * columns);
-    const keys: Uint8Array[] = [];
+    // Where each suffix lies in the bytes read; copied when their sum is known. No object a row: a node holds thousands.
+    const suffixes = new Uint32Array(length);
+    const offsets = new Uint32Array(length + 1);
     let storedOffset = 0;
-    let keyBytes = 0;
-    for (let i = 0; i < length; i++) {
-      decodeRow(reader, table.subarray(i * columns, (i + 1) * columns), storedOffset);
-      storedOffset += table[i * columns + column.storedLength] as number;
-      const key = withPrefix(prefix, reader);
-      const before = keys[i - 1];
-      const order = before === undefined ? -1 : compareBytes(before, key);
-      keyBytes += key.length;
-      if (order > 0 || keyBytes > rawLengthMax) reader.fail('first keys out of order');
-      keys.push(key);
+    for (let i = 0, keyBytes = 0; i < length; i++) {
+      storedOffset += decodeRow(reader, table, i * columns, storedOffset);
+      const suffixLength = reader.varint();
+      suffixes[i] = reader.skip(suffixLength);
+      keyBytes += prefix.length + suffixLength;
+      if (keyBytes > keyBytesMax) reader.fail('first keys beyond their limit');
+      offsets[i + 1] = keyBytes;
     }
+    const firstKeys = firstKeysOf(reader.bytes, suffixes, prefix, offsets);
     const lastKey = withPrefix(prefix, reader);
-    if (storedOffset >= 2 ** 32 || compareBytes(lastKey, keys[length - 1] as Uint8Array) < 0) reader.fail('a last key before the first');
-    return new Fences({ codec, minSeq, maxSeq, lastKey }, SortedKeys.from(keys), table);
+    for (let i = 1; i < length; i++) if (firstKeys.compareWithin(i - 1, i) > 0) reader.fail('first keys out of order');
+    if (storedOffset >= 2 ** 32 || firstKeys.compare(length - 1, lastKey) > 0) reader.fail('a last key before the first');
+    return new Fences({ codec, minSeq, maxSeq, lastKey }, firstKeys, table);
   }
 
   #cell(index: number, which: number): number {
@@ -216,19 +220,33 @@ export class Fences {
   }
 }
 
-function decodeRow(reader: ByteReader, row: Uint32Array, storedOffset: number): void {
+/** Reads a row but its key into table[at...); returns the bytes it has stored. */
+function decodeRow(reader: ByteReader, table: Uint32Array, at: number, storedOffset: number): number {
   const storedLength = reader.varint();
   const rawLength = reader.varint();
   const rows = reader.varint();
   const flags = reader.u8();
   if (storedLength > rawLengthMax || rawLength > rawLengthMax || rows === 0 || rows > rawLength) reader.fail('a basement beyond its limits');
   if (flags > knownFlags) reader.fail('unknown flags of a basement');
-  row[column.storedOffset] = storedOffset;
-  row[column.storedLength] = storedLength;
-  row[column.rawLength] = rawLength;
-  row[column.rows] = rows;
-  row[column.flags] = flags;
-  row[column.checksum] = reader.u32();
+  table[at + column.storedOffset] = storedOffset;
+  table[at + column.storedLength] = storedLength;
+  table[at + column.rawLength] = rawLength;
+  table[at + column.rows] = rows;
+  table[at + column.flags] = flags;
+  table[at + column.checksum] = reader.u32();
+  return storedLength;
+}
+
+function firstKeysOf(bytes: Uint8Array, suffixes: Uint32Array, prefix: Uint8Array, offsets: Uint32Array): SortedKeys {
+  const count = suffixes.length;
+  const keys = new Uint8Array(offsets[count] as number);
+  for (let i = 0; i < count; i++) {
+    let to = offsets[i] as number;
+    for (let k = 0; k < prefix.length; k++) keys[to++] = prefix[k] as number;
+    const end = offsets[i + 1] as number;
+    for (let from = suffixes[i] as number; to < end; from++) keys[to++] = bytes[from] as number;
+  }
+  return new SortedKeys(keys, offsets, count);
 }
 
 function withPrefix(prefix: Uint8Array, reader: ByteReader): Uint8Array {

@@ -3,7 +3,6 @@
 // the collector one object and the budget one number. Invariant: no two messages have the same key and seq.
 
 import { assert } from '../../base/assert.ts';
-import { compareRange } from '../../base/bytes.ts';
 import { messageKinds } from './message.ts';
 import type { MessageKind } from './message.ts';
 import { SortedKeys } from './sorted-keys.ts';
@@ -148,23 +147,11 @@ export class Run implements RunColumns {
   /** The first index that is not behind its predecessor in (key ascending, seq descending), or -1: what `verify` asks of decoded runs. */
   firstUnsorted(): number {
     for (let i = 1; i < this.count; i++) {
-      const order = compareKeys(this, i - 1, this, i);
+      const order = this.sorted.compareWithin(i - 1, i);
       if (order > 0 || (order === 0 && this.seq(i - 1) <= this.seq(i))) return i;
     }
     return -1;
   }
-}
-
-/** Negative, zero or positive as the key of a's message i is before, equal to or after that of b's message j. */
-export function compareKeys(a: Run, i: number, b: Run, j: number): number {
-  return compareRange(
-    a.keys,
-    a.keyOffsets[i] as number,
-    a.keyOffsets[i + 1] as number,
-    b.keys,
-    b.keyOffsets[j] as number,
-    b.keyOffsets[j + 1] as number,
-  );
 }
 
 /** Makes a run of filled memory. */

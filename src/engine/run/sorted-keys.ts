@@ -65,6 +65,12 @@ export class SortedKeys {
     return compareRange(this.bytes, this.offsets[index] as number, this.offsets[index + 1] as number, key, 0, key.length);
   }
 
+  /** Negative, zero or positive as key a is before, equal to or after key b of the same list. */
+  compareWithin(a: number, b: number): number {
+    const { bytes, offsets } = this;
+    return compareRange(bytes, offsets[a] as number, offsets[a + 1] as number, bytes, offsets[b] as number, offsets[b + 1] as number);
+  }
+
   equals(index: number, key: Uint8Array): boolean {
     const start = this.offsets[index] as number;
     const length = (this.offsets[index + 1] as number) - start;

@@ -122,6 +122,32 @@ test('dropping most of a store shrinks its file at the next checkpoints', async 
   assert.deepEqual(await problemsOf(store), []);
 });
 
+test('idle work moves what is left into the gaps, and the file shrinks to what is in it', async () => {
+  const env = await openMemoryEnv();
+  const store = await BlockStore.create(env, path);
+  const metas = new Map(Array.from({ length: 20 }, (_, i) => [store.reserveNumber(), pattern(5000, i)]));
+  const numbers: BlockNumber[] = [];
+  for (let i = 0; i < 200; i++) {
+    numbers.push(await store.writeData(pattern(60_000 + i, i)));
+    store.adopt(numbers[i]!);
+    if (i === 150) await publish(store, metas, 1);
+  }
+  await publish(store, new Map([...metas].slice(0, 1)), 2);
+  numbers.forEach((number, i) => { if (i % 10 !== 9) store.drop(number); });
+  await publish(store, new Map([...metas].slice(0, 1)), 3);
+  for (let seq = 4; seq < 9; seq++) {
+    for (let moves = 0; moves < 200 && (await store.moveDown()); moves++);
+    await publish(store, new Map([...metas].slice(0, 1)), seq);
+  }
+  const { fileBytes, usedBytes } = store.statistics;
+  assert.ok(fileBytes < 2 * usedBytes + 1_000_000, `${fileBytes} bytes for ${usedBytes}`);
+  await store.close();
+  const { store: again } = await BlockStore.open(env, path);
+  for (let i = 9; i < 200; i += 10) assert.deepEqual(await again.readData(numbers[i]!, 0, 60_000 + i), pattern(60_000 + i, i));
+  for (const [number, payload] of metas) assert.deepEqual(await again.readMeta(number), payload);
+  assert.deepEqual(await problemsOf(again), []);
+});
+
 test('steady change of a store does not make its file grow without end', async () => {
   const env = await openMemoryEnv();
   const store = await BlockStore.create(env, path);

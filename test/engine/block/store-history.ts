@@ -63,6 +63,7 @@ export class StoreHistory {
   #seeds: number;
   #checkpoint: Promise<void> | undefined;
   readonly #reads = new Set<Promise<void>>();
+  #moves = 0;
 
   constructor(seed: number) {
     this.#random = new SimRandom(seed).fork('history');
@@ -113,6 +114,34 @@ export class StoreHistory {
     await Promise.all(this.#reads);
   }
 
+  /** Leaves a file with much room between its blocks, then moves them down beside other steps and a checkpoint. */
+  async moveIntoGaps(): Promise<void> {
+    for (let i = 0; i < 30; i++) await this.#addData(3);
+    await this.checkpoint();
+    for (const number of [...this.#data.keys()]) if (this.#random.chance(0.8)) this.#drop(number);
+    await this.checkpoint();
+    for (let i = 0; i < 12; i++) {
+      await this.#moveDown();
+      if (i % 3 === 0) await this.#step();
+    }
+    await this.#checkpoint;
+    await this.#moveDown();
+    for (let i = 0; i < 25; i++) await this.#addData(3);
+    await this.checkpoint();
+    await Promise.all(this.#reads);
+  }
+
+  /** A checkpoint, after the one that may be under way. */
+  async checkpoint(): Promise<void> {
+    await this.#checkpoint;
+    await this.#runCheckpoint();
+  }
+
+  /** Blocks that were moved down. */
+  get moves(): number {
+    return this.#moves;
+  }
+
   /** One more write, which is not part of the history. */
   async write(): Promise<void> {
     await this.#store!.writeData(new Uint8Array(1));
@@ -135,11 +164,12 @@ export class StoreHistory {
 
   async #step(): Promise<void> {
     const random = this.#random;
-    const choice = random.below(10);
+    const choice = random.below(11);
     if (choice < 4) await this.#addData(1 + random.below(3));
     else if (choice < 6) this.#dropSome();
     else if (choice < 7) this.#changeMeta();
     else if (choice < 8) this.#startRead(this.#pickReadable());
+    else if (choice < 9) await this.#moveDown();
     else if (this.#checkpoint === undefined) this.#startCheckpoint();
     else if (random.chance(0.5)) await this.#checkpoint;
   }
@@ -173,12 +203,17 @@ export class StoreHistory {
 
   #dropSome(): void {
     const numbers = [...this.#data.keys()];
-    for (let i = this.#random.below(3); i > 0 && numbers.length > 0; i--) {
+    const count = this.#random.chance(0.15) ? Math.floor(numbers.length * 0.7) : this.#random.below(3);
+    for (let i = count; i > 0 && numbers.length > 0; i--) {
       const [number] = numbers.splice(this.#random.below(numbers.length), 1);
       if (this.#random.chance(0.4)) this.#startRead(number);
-      this.#data.delete(number!);
-      this.#store!.drop(number as BlockNumber);
+      this.#drop(number!);
     }
+  }
+
+  #drop(number: number): void {
+    this.#data.delete(number);
+    this.#store!.drop(number as BlockNumber);
   }
 
   #changeMeta(): void {
@@ -199,6 +234,26 @@ export class StoreHistory {
     }
   }
 
+  /** A few moves, begun and left to run beside what follows. */
+  async #moveDown(): Promise<void> {
+    for (let i = 0; i < 3; i++) {
+      const move = this.#store!.moveDown().then((moved) => {
+        if (moved) this.#moves++;
+        return moved;
+      });
+      if (this.#random.chance(0.5)) {
+        this.#follow(move.then(() => undefined));
+        return;
+      }
+      if (!(await move)) return;
+    }
+  }
+
+  #follow(work: Promise<void>): void {
+    this.#reads.add(work);
+    void work.then(() => this.#reads.delete(work), () => undefined);
+  }
+
   #pickReadable(): number | undefined {
     const meta = [...this.#meta.keys()].filter((number) => this.#readable(number));
     return this.#random.pick([...this.#data.keys(), ...meta, undefined]);
@@ -208,8 +263,7 @@ export class StoreHistory {
   #startRead(number: number | undefined): void {
     if (number === undefined) return;
     const read = this.#data.has(number) ? this.#readData(number) : this.#readMeta(number);
-    this.#reads.add(read);
-    void read.then(() => this.#reads.delete(read), () => undefined);
+    this.#follow(read);
   }
 
   async #readData(number: number): Promise<void> {

@@ -9,7 +9,7 @@ import { RunBuilder } from '../../../src/engine/run/run-builder.ts';
 import type { Run } from '../../../src/engine/run/run.ts';
 
 /** Order of a run: key ascending, seq descending. */
-export function compareMessages(a: Message, b: Message): number {
+function compareMessages(a: Message, b: Message): number {
   return compareBytes(a.key, b.key) || b.seq - a.seq;
 }
 
