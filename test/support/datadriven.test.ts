@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { replay, type Directive } from './datadriven.ts';
+import { replay, transcripts, type Directive } from './datadriven.ts';
 
 async function withTranscript(text: string, use: (file: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'transcript-'));
@@ -92,4 +92,10 @@ void test('a command without its line of dashes is refused', async () => {
   await withTranscript('echo\nnever ended\n', async (file) => {
     await assert.rejects(replay(file, echo, false), { message: /transcript:1: a command without ----/ });
   });
+});
+
+// The folder's transcripts become tests; each gets an answerer of its own, so the count begins again.
+transcripts(import.meta.url, 'counting', () => {
+  let count = 0;
+  return ({ command, parameters }) => (command === 'count' ? String((count += Number(parameters.get('by')?.[0] ?? 1))) : `no command ${command}`);
 });
