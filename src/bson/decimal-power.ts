@@ -139,10 +139,15 @@ export function powDecimal(base: Decimal128, exponent: Decimal128): Decimal128 {
     return limitPower(base, exponent, odd);
   }
   if (whole === undefined) return base.negative ? decimalNaN : powerByLogarithm(base, exponent);
-  if (whole >= -1000n && whole <= 1000n) return wholePower(base, Number(whole));
+  if (isShortPower(base, whole)) return wholePower(base, Number(whole));
   const magnitude = Decimal128.of(false, base.coefficient, base.exponent);
   const power = powerByLogarithm(magnitude, exponent);
   return odd && base.negative ? multiplyDecimals(power, Decimal128.of(true, 1n, 0)) : power;
+}
+
+/** Whether the exact power has few enough digits to be made. */
+function isShortPower(base: Decimal128, whole: bigint): boolean {
+  return (whole < 0n ? -whole : whole) * BigInt(digitCount(base.coefficient)) <= 16000n;
 }
 
 function wholeExponent(exponent: Decimal128): bigint | undefined {

@@ -1,5 +1,5 @@
 // Keys: values as bytes whose unsigned order is the order of compareValues, field by field, each field's order reversed where its
-// direction is -1. Each field ends by itself, so fields and further keys can follow one another, and a key that has more fields sorts
+// direction is -1 (docs/file-format.md, "Keys"). Each field ends by itself, so fields and further keys can follow one another, and a key that has more fields sorts
 // right behind its prefix. Nothing is cut, and nothing that order can tell apart is lost; the rest is in the type bits (key-bits.ts).
 // Layout: a type byte (key-type.ts), then
 //

@@ -21,9 +21,10 @@ export class DateTime {
   readonly ms: number;
   readonly #exact: bigint | undefined;
 
+  /** A fraction of a millisecond is cut off. */
   constructor(ms: number | bigint) {
     if (typeof ms === 'number') {
-      this.ms = ms;
+      this.ms = Math.trunc(ms);
     } else {
       this.ms = Number(ms);
       if (!Number.isSafeInteger(this.ms)) this.#exact = ms;

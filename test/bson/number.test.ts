@@ -16,6 +16,7 @@ import {
   modNumbers,
   multiplyChecked,
   multiplyNumbers,
+  negateNumber,
   NumberSum,
   powNumbers,
   roundNumber,
@@ -70,6 +71,11 @@ const results: [string, NumberValue | undefined, string][] = [
   ['decimal % int is decimal', modNumbers(dec('7.5'), 2), 'decimal 1.5'],
   ['the least int has a long magnitude', absNumber(-2147483648), 'long 2147483648'],
   ['the least long has none', absNumber(-9223372036854775808n), 'none'],
+  ['the magnitude of a long', absNumber(-5n), 'long 5'],
+  ['the magnitude of a decimal', absNumber(dec('-1.50')), 'decimal 1.50'],
+  ['the negative of the least int is long', negateNumber(-2147483648), 'long 2147483648'],
+  ['the negative of the least long is double', negateNumber(-9223372036854775808n), 'double 9223372036854776000'],
+  ['the negative of zero is zero', negateNumber(0), 'int 0'],
   ['round is half to even', roundNumber(new Double(2.5), 0, 'half-even'), 'double 2'],
   ['round at two places', roundNumber(new Double(19.25), 1, 'half-even'), 'double 19.2'],
   ['round of a double that is not what it looks like', roundNumber(new Double(1.005), 2, 'half-even'), 'double 1'],
@@ -94,6 +100,19 @@ const results: [string, NumberValue | undefined, string][] = [
   ['pow of a decimal is exact', powNumbers(dec('1.1'), 2), 'decimal 1.21'],
   ['pow of a decimal with a negative exponent', powNumbers(dec('10'), -2), 'decimal 0.01'],
   ['pow of a decimal with a fraction', powNumbers(dec('2'), dec('0.5')), 'decimal 1.414213562373095048801688724209698'],
+  ['pow of NaN is NaN', powNumbers(dec('NaN'), 2), 'decimal NaN'],
+  ['pow to NaN is NaN', powNumbers(dec('2'), dec('NaN')), 'decimal NaN'],
+  ['pow to zero is 1, of NaN too', powNumbers(dec('NaN'), 0), 'decimal 1'],
+  ['pow of a negative decimal with a fraction is NaN', powNumbers(dec('-2'), dec('0.5')), 'decimal NaN'],
+  ['pow of a negative decimal to a large odd exponent', powNumbers(dec('-1.001'), 1001), 'decimal -2.719640856168128349840471210069525'],
+  ['pow of a small decimal to a large negative exponent', powNumbers(dec('10'), -6150), 'decimal 1E-6150'],
+  ['pow of a decimal that is too large', powNumbers(dec('10'), 6200), 'decimal Infinity'],
+  ['pow of a half to infinity', powNumbers(dec('0.5'), dec('Infinity')), 'decimal 0'],
+  ['exp of a negative decimal', expNumber(dec('-1')), 'decimal 0.3678794411714423215955237701614609'],
+  ['exp of a large decimal', expNumber(dec('1E+10')), 'decimal Infinity'],
+  ['ln just below 1', lnNumber(dec('0.9999999999999999999999999999999999')), 'decimal -1.000000000000000000000000000000000E-34'],
+  ['ln of zero', lnNumber(dec('0')), 'decimal -Infinity'],
+  ['log10 of a decimal', log10Number(dec('2')), 'decimal 0.3010299956639811952137388947244930'],
   ['exp of a decimal', expNumber(dec('1')), 'decimal 2.718281828459045235360287471352662'],
   ['ln of a decimal', lnNumber(dec('10')), 'decimal 2.302585092994045684017991454684364'],
   ['log10 of a power of ten is exact', log10Number(dec('0.001')), 'decimal -3'],
@@ -116,6 +135,8 @@ describe('numbers', () => {
       [-0, '-0'],
       [Number.NEGATIVE_INFINITY, '-Infinity'],
       [100000000000000.5, '100000000000000'],
+      [0.9999999999999999, '1.00000000000000'],
+      [5e-324, '4.94065645841247E-324'],
     ];
     for (const [value, text] of texts) assert.equal(toDecimal(new Double(value)).toString(), text);
   });
@@ -151,6 +172,27 @@ function sumOf(...values: NumberValue[]): NumberSum {
   for (const value of values) sum.add(value);
   return sum;
 }
+
+describe('a decimal at the ends of its range', () => {
+  const texts: [string, string][] = [
+    ['1E+6144', '1.000000000000000000000000000000000E+6144'],
+    ['10E+6144', 'Infinity'],
+    ['9.9999999999999999999999999999999999E+6144', 'Infinity'],
+    ['1E-6176', '1E-6176'],
+    ['1E-6177', '0E-6176'],
+    ['5E-6177', '0E-6176'],
+    ['6E-6177', '1E-6176'],
+    ['0E+7000', '0E+6111'],
+    ['12345678901234567890123456789012345', '1.234567890123456789012345678901234E+34'],
+    ['12345678901234567890123456789012355', '1.234567890123456789012345678901236E+34'],
+    ['99999999999999999999999999999999995', '1.000000000000000000000000000000000E+35'],
+  ];
+  for (const [text, rounded] of texts) {
+    it(`takes ${text} as ${rounded}`, () => {
+      assert.equal(dec(text).toString(), rounded);
+    });
+  }
+});
 
 describe('NumberSum', () => {
   it('has the widest type of its parts', () => {
