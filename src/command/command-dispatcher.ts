@@ -11,7 +11,7 @@ import { serverSweeper, type Sweeper } from './sweeper.ts';
 import type { ServerState } from './server-state.ts';
 import { enterSession, type Admission } from './session-gate.ts';
 import { errorFields, NOWHERE, translateError, type ErrorPlace } from './translate-error.ts';
-import { writeConcernError } from './write-concern.ts';
+import { writeConcernError } from './concerns.ts';
 
 /** What a dispatcher is told besides its state. */
 export interface CommandDispatcherOptions {
@@ -77,6 +77,7 @@ export class CommandDispatcher {
       throw new CommandError(13, 'Unauthorized', `${command.name} may only be run against the admin database.`);
     }
     checkReadConcern(command, generic);
+    checkWriteConcern(command, generic);
     const run = command.prepare(request, generic);
     if (generic.clusterTime !== undefined) server.time.observe(generic.clusterTime);
     const admission = await enterSession(server, command, generic);
@@ -134,6 +135,11 @@ function checkReadConcern(command: Command, generic: GenericFields): void {
   throw new CommandError(72, 'InvalidOptions', text);
 }
 
+function checkWriteConcern(command: Command, generic: GenericFields): void {
+  if (generic.writeConcern === undefined || command.writeConcern) return;
+  throw new CommandError(72, 'InvalidOptions', `Command ${command.name} does not support writeConcern`);
+}
+
 /** An error ends the transaction in which it came up. */
 function endFailedTransaction(admission: Admission, command: Command): void {
   if (admission.transaction !== undefined && command.inTransaction !== 'ends') admission.session?.abortOpen();
@@ -144,7 +150,7 @@ function okFields(reply: Reply | Document, command: Command, generic: GenericFie
   const entries = reply instanceof Document ? reply.fields : Object.entries(reply);
   for (const [name, value] of entries) if (value !== undefined) fields.push([name, value]);
   if (!fields.some(([name]) => name === 'ok')) fields.push(['ok', new Double(1)]);
-  const unsatisfied = command.writes || command.inTransaction === 'ends' ? writeConcernError(generic.writeConcern) : undefined;
+  const unsatisfied = command.writeConcern ? writeConcernError(generic.writeConcern) : undefined;
   if (unsatisfied !== undefined) fields.push(['writeConcernError', unsatisfied]);
   return fields;
 }

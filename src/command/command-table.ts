@@ -24,6 +24,7 @@ import { TRANSACTION_COMMANDS } from './data/transaction-end.ts';
 import { anyField } from './fields.ts';
 import { CREATE_COMMANDS } from './schema/create.ts';
 import { INDEX_COMMANDS } from './schema/indexes.ts';
+import { SEARCH_INDEX_COMMANDS } from './schema/search-indexes.ts';
 import { LIST_COMMANDS } from './schema/list.ts';
 import { STATISTICS_COMMANDS } from './schema/statistics.ts';
 
@@ -65,6 +66,7 @@ const ALL: readonly Command[] = [
   ...CREATE_COMMANDS,
   ...INDEX_COMMANDS,
   ...LIST_COMMANDS,
+  ...SEARCH_INDEX_COMMANDS,
   ...STATISTICS_COMMANDS,
 ];
 

@@ -49,6 +49,8 @@ export interface Command {
   readonly adminOnly: boolean;
   readonly writes: boolean;
   readonly readConcern: ReadConcernSupport;
+  /** Whether it may carry a write concern. */
+  readonly writeConcern: boolean;
   /** One line for listCommands. */
   readonly about: string;
   /** Reads the request; CommandError where it is wrong. */
@@ -64,6 +66,8 @@ export interface CommandDefinition<F extends FieldTable> {
   readonly retryable?: boolean;
   readonly adminOnly?: boolean;
   readonly readConcern?: ReadConcernSupport;
+  /** Absent: if it writes. */
+  readonly writeConcern?: boolean;
   readonly about: string;
   /** Its fields; the one that bears its name is included. */
   readonly fields: F;
@@ -84,6 +88,7 @@ export function defineCommand<F extends FieldTable>(definition: CommandDefinitio
     adminOnly: definition.adminOnly ?? false,
     writes: definition.access === 'write',
     readConcern: definition.readConcern ?? 'none',
+    writeConcern: definition.writeConcern ?? definition.access === 'write',
     about: definition.about,
     prepare: (request) => {
       const body = commandBody(request, definition);

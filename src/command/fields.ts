@@ -1,5 +1,5 @@
 // The fields of a command, declared as a table and read from it: what is there, of which type, and nothing else. Codes and texts are those
-// of MongoDB's IDL parser: unknown 40415, missing 40414, twice 40413, wrong type 14, out of bounds 51024. A null counts as not given.
+// of MongoDB's IDL parser: unknown 40415, missing 40414, twice 40413, wrong type 14, out of bounds 2. A null counts as not given.
 
 import { CommandError } from '../base/errors.ts';
 import { Binary, BsonArray, Document, isNumber, typeNameOf, typeOf, type NumberValue, type TypeName, type Value } from '../bson/index.ts';
@@ -109,22 +109,27 @@ export function boundedField(low: number, high: number = Number.POSITIVE_INFINIT
 }
 
 function outOfBounds(text: string): CommandError {
-  return new CommandError(51024, 'Location51024', text);
+  return new CommandError(2, 'BadValue', text);
 }
 
-/** An array of documents. */
+/** An array of documents; nulls in it count as not there. */
 export const objectsField: Field<readonly Document[]> = mappedField(arrayField, (array, at) =>
-  array.items().map((item, index) => {
-    if (item instanceof Document) return item;
+  array.items().flatMap((item, index) => {
+    if (item instanceof Document) return [item];
+    if (item === null) return [];
     throw wrongType(`${at}.${String(index)}`, item, ['object']);
   }),
 );
 
-/** A document, or an array of documents (a pipeline). */
-export const pipelineOrObjectField: Field<Document | BsonArray> = typedField(
-  ['object', 'array'],
-  (value): value is Document | BsonArray => isDocument(value) || isArray(value),
-);
+/** What an update says: a document, or an array of stages. */
+export const updateField: Field<Document | BsonArray> = {
+  types: ['object', 'array'],
+  required: false,
+  read: (value) => {
+    if (isDocument(value) || isArray(value)) return value;
+    throw new CommandError(9, 'FailedToParse', 'Update argument must be either an object or an array');
+  },
+};
 
 /** A document or a string: a hint. */
 export const hintField: Field<Document | string> = typedField(

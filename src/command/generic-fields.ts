@@ -2,8 +2,9 @@
 // The rules between them are those of MongoDB's OperationSessionInfo and its concerns; each refusal has the server's code and text.
 
 import { CommandError } from '../base/errors.ts';
-import { Binary, Document, isNumber, Timestamp, type Value } from '../bson/index.ts';
+import { Binary, describeField, Document, isNumber, Timestamp, type Value } from '../bson/index.ts';
 import type { CommandRequest } from '../session/index.ts';
+import { parseReadConcern, parseWriteConcern, type ReadConcern, type WriteConcern } from './concerns.ts';
 import {
   arrayField,
   boundedField,
@@ -14,27 +15,14 @@ import {
   strictBoolField,
   stringField,
   anyField,
+  strictLongField,
   mappedField,
   typedField,
-  typeText,
-  wordField,
   type Field,
   type FieldTable,
   type Parsed,
 } from './fields.ts';
-
-export type ReadConcernLevel = 'local' | 'majority' | 'snapshot' | 'available' | 'linearizable';
-
-export interface ReadConcern {
-  readonly level: ReadConcernLevel | undefined;
-  readonly atClusterTime: Timestamp | undefined;
-  readonly afterClusterTime: Timestamp | undefined;
-}
-
-export interface WriteConcern {
-  /** Members that must have the write, or the name of a rule. */
-  readonly w: number | string;
-}
+import { isIntegral } from './number-fields.ts';
 
 /** The generic fields of one request. */
 export interface GenericFields {
@@ -45,6 +33,8 @@ export interface GenericFields {
   readonly inTransaction: boolean;
   readonly startTransaction: boolean;
   readonly maxTimeMs: number;
+  /** Whether maxTimeMS was given at all. */
+  readonly maxTimeGiven: boolean;
   readonly readConcern: ReadConcern | undefined;
   readonly writeConcern: WriteConcern | undefined;
   readonly clusterTime: Timestamp | undefined;
@@ -54,8 +44,6 @@ export interface GenericFields {
 }
 
 const anyNumber = boundedField(0);
-
-const timestampField: Field<Timestamp> = typedField(['timestamp'], (value) => value instanceof Timestamp);
 
 const uuidField: Field<Binary> = mappedField(
   typedField(['binData'], (value) => value instanceof Binary),
@@ -68,7 +56,7 @@ const uuidField: Field<Binary> = mappedField(
 const TABLE = {
   $db: required(stringField),
   lsid: objectField,
-  txnNumber: longField,
+  txnNumber: strictLongField,
   autocommit: strictBoolField,
   startTransaction: strictBoolField,
   maxTimeMS: anyField,
@@ -83,18 +71,41 @@ const TABLE = {
   apiDeprecationErrors: strictBoolField,
 } satisfies FieldTable;
 
-const READ_CONCERN_TABLE = {
-  level: wordField<ReadConcernLevel>(['local', 'majority', 'snapshot', 'available', 'linearizable']),
-  atClusterTime: timestampField,
-  afterClusterTime: timestampField,
-  afterOpTime: objectField,
-  provenance: stringField,
-  allowTransactionTableSnapshot: strictBoolField,
-  waitLastStableRecoveryTimestamp: strictBoolField,
-} satisfies FieldTable;
-
 const LSID_TABLE = { id: required(uuidField), uid: anyField, txnNumber: longField, txnUUID: uuidField } satisfies FieldTable;
 
+
+/** Commands of the Stable API, version 1. */
+const STABLE_COMMANDS: ReadonlySet<string> = new Set([
+  'abortTransaction',
+  'aggregate',
+  'authenticate',
+  'bulkWrite',
+  'collMod',
+  'commitTransaction',
+  'count',
+  'create',
+  'createIndexes',
+  'delete',
+  'drop',
+  'dropDatabase',
+  'dropIndexes',
+  'endSessions',
+  'explain',
+  'find',
+  'findAndModify',
+  'getMore',
+  'hello',
+  'insert',
+  'killCursors',
+  'listCollections',
+  'listDatabases',
+  'listIndexes',
+  'ping',
+  'refreshSessions',
+  'saslContinue',
+  'saslStart',
+  'update',
+]);
 
 function invalidOptions(text: string): CommandError {
   return new CommandError(72, 'InvalidOptions', text);
@@ -110,7 +121,7 @@ function genericPart(request: CommandRequest): Document {
 /** Reads the generic fields of a request. */
 export function parseGenericFields(command: string, request: CommandRequest): GenericFields {
   const fields = parseFields(command, genericPart(request), TABLE);
-  checkApiVersion(fields);
+  checkApiVersion(command, fields);
   checkTransactionFields(fields);
   return {
     db: checkDatabase(fields.$db),
@@ -119,6 +130,7 @@ export function parseGenericFields(command: string, request: CommandRequest): Ge
     inTransaction: fields.autocommit === false,
     startTransaction: fields.startTransaction === true,
     maxTimeMs: parseMaxTime(fields.maxTimeMS),
+    maxTimeGiven: fields.maxTimeMS !== undefined && fields.maxTimeMS !== null,
     readConcern: fields.readConcern === undefined ? undefined : parseReadConcern(fields.readConcern),
     writeConcern: fields.writeConcern === undefined ? undefined : parseWriteConcern(fields.writeConcern),
     clusterTime: clusterTimeOf(fields.$clusterTime),
@@ -135,15 +147,15 @@ function checkDatabase(db: string): string {
   return db;
 }
 
-function checkApiVersion(fields: Parsed<typeof TABLE>): void {
+function checkApiVersion(command: string, fields: Parsed<typeof TABLE>): void {
   if (fields.apiVersion === undefined) {
-    for (const name of ['apiStrict', 'apiDeprecationErrors'] as const) {
-      if (fields[name] === undefined) continue;
-      throw new CommandError(322, 'APIVersionError', `Provided apiStrict and/or apiDeprecationErrors without passing apiVersion`);
-    }
-    return;
+    if (fields.apiStrict === undefined && fields.apiDeprecationErrors === undefined) return;
+    throw new CommandError(4886600, 'Location4886600', 'Provided apiStrict and/or apiDeprecationErrors without passing apiVersion');
   }
-  if (fields.apiVersion !== '1') throw new CommandError(322, 'APIVersionError', `API version must be "1"`);
+  if (fields.apiVersion !== '1') throw new CommandError(322, 'APIVersionError', 'API version must be "1"');
+  if (fields.apiStrict === true && !STABLE_COMMANDS.has(command)) {
+    throw new CommandError(323, 'APIStrictError', `Provided apiStrict:true, but the command ${command} is not in API Version 1. Information on supported commands and migrations in API Version 1 can be found at https://www.mongodb.com/docs/manual/reference/stable-api/`);
+  }
 }
 
 function checkTransactionFields(fields: Parsed<typeof TABLE>): void {
@@ -171,49 +183,13 @@ export function parseSessionId(lsid: Document): { key: string; id: Document } {
 
 function parseMaxTime(value: Value | undefined): number {
   if (value === undefined || value === null) return 0;
-  const number = Number(longField.read(value, 'maxTimeMS'));
+  const at = 'maxTimeMS';
+  const number = Number(longField.read(value, at));
+  if (!isNumber(value) || !isIntegral(value)) throw new CommandError(9, 'FailedToParse', `Expected an integer: ${describeField(at, value)}`);
   if (number < 0 || number > 0x7fffffff) {
     throw new CommandError(2, 'BadValue', `${String(number)} value for maxTimeMS is out of range [0, 2147483647]`);
   }
   return number;
-}
-
-function parseReadConcern(value: Document): ReadConcern {
-  const fields = parseFields('readConcern', value, READ_CONCERN_TABLE);
-  const { level, atClusterTime, afterClusterTime } = fields;
-  if (atClusterTime !== undefined && level !== 'snapshot') {
-    throw invalidOptions('atClusterTime can only be used with readConcern level snapshot');
-  }
-  if (atClusterTime !== undefined && afterClusterTime !== undefined) {
-    throw invalidOptions('Can not specify both afterClusterTime and atClusterTime');
-  }
-  return { level, atClusterTime, afterClusterTime };
-}
-
-const WRITE_CONCERN_TABLE = {
-  w: anyField,
-  j: anyField,
-  wtimeout: anyField,
-  wtimeoutMS: anyField,
-  fsync: anyField,
-  provenance: stringField,
-  getLastError: anyField,
-  wOpTime: anyField,
-  wElectionId: anyField,
-} satisfies FieldTable;
-
-function parseWriteConcern(value: Document): WriteConcern {
-  const { w } = parseFields('writeConcern', value, WRITE_CONCERN_TABLE);
-  if (w === undefined || w === null) return { w: 1 };
-  if (typeof w === 'string') return { w };
-  if (isNumber(w)) {
-    const number = Number(longField.read(w, 'w'));
-    if (number >= 0 && number <= 50) return { w: number };
-    const text = `w has to be a non-negative number and not greater than 50; found: ${String(number)}`;
-    throw new CommandError(9, 'FailedToParse', text);
-  }
-  if (w instanceof Document) return { w: 1 };
-  throw new CommandError(9, 'FailedToParse', `w has to be a number, string, or object; found: ${typeText(w)}`);
 }
 
 function clusterTimeOf(value: Document | undefined): Timestamp | undefined {

@@ -1,4 +1,5 @@
-// Numbers in command fields: whatever numeric type a client sends, as the 64-bit integer that MongoDB makes of it.
+// Numbers in command fields: whatever numeric type a client sends, as the 64-bit integer that MongoDB makes of it. A double loses its
+// fraction; a decimal is rounded.
 
 import { Decimal128, Double, type NumberValue } from '../bson/index.ts';
 
@@ -16,10 +17,32 @@ function doubleToInt64(value: number): bigint {
   return clampToInt64(BigInt(Math.trunc(value)));
 }
 
-/** The number without its fraction, clamped to 64 bits; NaN is 0. */
+/** To the nearest integer, to the even one of two. */
+function roundHalfEven(value: number): number {
+  const down = Math.floor(value);
+  const rest = value - down;
+  if (rest === 0.5) return down % 2 === 0 ? down : down + 1;
+  return rest < 0.5 ? down : down + 1;
+}
+
+function asDouble(value: NumberValue): number {
+  return value instanceof Double ? value.value : Number(value.toString());
+}
+
+/** The number as an integer, clamped to 64 bits; NaN is 0. */
 export function toInt64Truncated(value: NumberValue): bigint {
   if (typeof value === 'number') return BigInt(value);
   if (typeof value === 'bigint') return value;
-  if (value instanceof Double) return doubleToInt64(value.value);
-  return value instanceof Decimal128 ? doubleToInt64(Number(value.toString())) : 0n;
+  if (value instanceof Decimal128) return doubleToInt64(roundHalfEven(asDouble(value)));
+  return doubleToInt64(value.value);
+}
+
+/** Whether it is NaN. */
+export function isNan(value: NumberValue): boolean {
+  return Number.isNaN(asDouble(value));
+}
+
+/** Whether it is a finite number without a fraction. */
+export function isIntegral(value: NumberValue): boolean {
+  return Number.isInteger(asDouble(value));
 }

@@ -1,6 +1,7 @@
 // A cursor that a client knows by number: the rest of a result, pulled batch by batch through getMore. It belongs to the session and the
 // transaction it was opened in; between two batches it holds its source (and so its snapshot) and the documents pulled but not yet sent.
 
+import type { CommandError } from '../base/errors.ts';
 import type { Document } from '../bson/index.ts';
 import type { BatchSource } from './batch-source.ts';
 import type { OperationContext } from './operation-context.ts';
@@ -46,6 +47,7 @@ export class ClientCursor {
   #position = 0;
   #exhausted = false;
   #closed = false;
+  #failure: CommandError | undefined;
 
   constructor(id: bigint, options: ClientCursorOptions, nowMs: number) {
     this.id = id;
@@ -56,6 +58,17 @@ export class ClientCursor {
   /** Whether everything has been given: the cursor may be forgotten. */
   get exhausted(): boolean {
     return this.#exhausted;
+  }
+
+  /** Why it can give nothing more, where something outside ended it. */
+  get failure(): CommandError | undefined {
+    return this.#failure;
+  }
+
+  /** Ends it for a reason that its next user is told. */
+  fail(error: CommandError): void {
+    this.#failure ??= error;
+    if (this.usedBy === undefined) this.close();
   }
 
   /** Pulls the next batch. After it `exhausted` tells whether there may be more. */
@@ -89,6 +102,7 @@ export class ClientCursor {
 
   async #pull(context: OperationContext): Promise<boolean> {
     context.checkInterrupt();
+    if (this.#failure !== undefined) throw this.#failure;
     const batch = this.#closed ? undefined : await this.options.source.next(context);
     if (batch === undefined) {
       this.#exhausted = true;

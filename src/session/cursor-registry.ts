@@ -60,6 +60,10 @@ export class CursorRegistry {
     if (cursor.usedBy !== undefined) {
       throw new CommandError(12051, 'CursorInUse', `cursor id ${String(id)} is already in use`);
     }
+    if (cursor.failure !== undefined) {
+      this.#cursors.delete(id);
+      throw cursor.failure;
+    }
     cursor.usedBy = context;
     return cursor;
   }
@@ -84,6 +88,16 @@ export class CursorRegistry {
   /** Closes the cursors for which `predicate` holds. */
   killWhere(predicate: (cursor: ClientCursor) => boolean): void {
     for (const cursor of this.#cursors.values()) if (predicate(cursor)) this.kill(cursor.id);
+  }
+
+  /** Ends the cursors on a collection, or on all of a database (`collection` undefined), because it is no more; their next users are told. */
+  collectionGone(database: string, collection: string | undefined): void {
+    const error = new CommandError(175, 'QueryPlanKilled', 'collection dropped or renamed while a cursor was open on it');
+    const namespace = `${database}.${collection ?? ''}`;
+    for (const cursor of this.#cursors.values()) {
+      const { namespace: own } = cursor.options;
+      if (collection === undefined ? own.startsWith(namespace) : own === namespace) cursor.fail(error);
+    }
   }
 
   /** Closes cursors that were idle for longer than allowed. */

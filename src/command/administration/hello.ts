@@ -99,6 +99,7 @@ export const hello: Command = defineCommand({
   inTransaction: 'no',
   about: 'describes this server and its role',
   fields: FIELDS,
+  lax: true,
   run: (context, parsed) => Promise.resolve(answer(context, parsed, false)),
 });
 

@@ -103,6 +103,7 @@ const setFeatureCompatibilityVersion: Command = defineCommand({
   name: 'setFeatureCompatibilityVersion',
   access: 'admin',
   adminOnly: true,
+  writeConcern: true,
   about: 'keeps to the features of a version; only the present one can be named',
   fields: { setFeatureCompatibilityVersion: required(stringField), confirm: boolField },
   run: (_context, { setFeatureCompatibilityVersion: version, confirm }) => {

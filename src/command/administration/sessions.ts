@@ -4,7 +4,7 @@
 import { Binary, Document } from '../../bson/index.ts';
 import { SESSION_TIMEOUT_MINUTES, type LogicalSession } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
-import { anyField, objectsField, required } from '../fields.ts';
+import { anyField, objectsField, parseFields, required, stringField, type FieldTable } from '../fields.ts';
 import { parseSessionId } from '../generic-fields.ts';
 import type { ServerState } from '../server-state.ts';
 
@@ -70,6 +70,7 @@ const killSessions: Command = defineCommand({
   name: 'killSessions',
   access: 'none',
   about: 'stops what runs in sessions and aborts their transactions',
+  lax: true,
   fields: { killSessions: required(objectsField) },
   run: async (context, { killSessions: sessions }) => {
     await endAll(context, sessions.length === 0 ? context.server.sessions.all() : named(context, sessions), false);
@@ -77,13 +78,15 @@ const killSessions: Command = defineCommand({
   },
 });
 
+const USER_FIELDS = { user: required(stringField), db: required(stringField) } satisfies FieldTable;
+
 const killAllSessions: Command = defineCommand({
   name: 'killAllSessions',
   access: 'admin',
   about: 'stops what runs in the sessions of the named users, or of all',
   fields: { killAllSessions: required(objectsField) },
   run: async (context, { killAllSessions: users }) => {
-    const wanted = new Set(users.map((user) => user.get('user')));
+    const wanted = new Set(users.map((user) => parseFields('killAllSessions.KillAllSessionsUser', user, USER_FIELDS).user));
     const sessions = context.server.sessions.all().filter((session) => wanted.size === 0 || wanted.has(session.user));
     await endAll(context, sessions, false);
     return {};

@@ -43,6 +43,7 @@ export const aggregate: Command = defineCommand({
   name: 'aggregate',
   access: 'read',
   readConcern: 'all',
+  writeConcern: true,
   inTransaction: 'yes',
   about: 'documents made by a pipeline of stages',
   fields: AGGREGATE_FIELDS,

@@ -12,7 +12,7 @@ import {
   hintField,
   objectField,
   objectsField,
-  pipelineOrObjectField,
+  updateField,
   type FieldTable,
   type Parsed,
 } from '../fields.ts';
@@ -27,7 +27,7 @@ const FIELDS = {
   query: objectField,
   sort: objectField,
   remove: boolField,
-  update: pipelineOrObjectField,
+  update: updateField,
   new: boolField,
   fields: objectField,
   upsert: boolField,

@@ -6,7 +6,7 @@ import { namespaceOf } from '../../catalog/index.ts';
 import { BATCH_BYTES_MAX, type ClientCursor } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { cursorDocument } from '../cursor-reply.ts';
-import { arrayField, boundedField, collectionField, required, strictLongField, stringField, objectField, anyField, typeText } from '../fields.ts';
+import { arrayField, boundedField, collectionField, longField, required, strictLongField, stringField, objectField, anyField, typeText } from '../fields.ts';
 
 function checkOwner(context: CommandContext, cursor: ClientCursor): void {
   const { sessionKey, txnNumber } = cursor.options;
@@ -48,7 +48,7 @@ const getMore: Command = defineCommand({
     getMore: required(strictLongField),
     collection: required(stringField),
     batchSize: boundedField(0),
-    term: anyField,
+    term: longField,
     lastKnownCommittedOpTime: objectField,
     includeQueryStatsMetrics: anyField,
   },
@@ -56,7 +56,7 @@ const getMore: Command = defineCommand({
     const { server, operation, db } = context;
     server.counters.operations.getmore += 1;
     if (collection.length === 0) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${db}.'`);
-    if (context.generic.maxTimeMs > 0) {
+    if (context.generic.maxTimeGiven) {
       throw new CommandError(2, 'BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor');
     }
     const cursor = server.cursors.acquire(id, operation);

@@ -7,6 +7,7 @@ import type { CatalogTransaction, Collection, Namespace } from '../../catalog/in
 import { describeOperation } from '../administration/operations.ts';
 import type { CommandContext } from '../command.ts';
 import { anyField, boolField, numberField, objectField, parseFields, type FieldTable } from '../fields.ts';
+import { searchNotEnabled } from '../schema/search-indexes.ts';
 import { collectionFigures } from '../schema/statistics.ts';
 
 /** Where such a stage stands. */
@@ -121,6 +122,12 @@ const STAGES: ReadonlyMap<string, SystemStage> = new Map([
   ['$listLocalSessions', listSessions],
   ['$listSessions', listSessions],
   ['$planCacheStats', () => []],
+  [
+    '$listSearchIndexes',
+    () => {
+      throw searchNotEnabled();
+    },
+  ],
 ]);
 
 /** The documents that a pipeline's first stage makes, if it is one of these. */

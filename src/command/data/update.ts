@@ -12,7 +12,7 @@ import {
   objectField,
   objectsField,
   parseFields,
-  pipelineOrObjectField,
+  updateField,
   required,
   strictBoolField,
   type FieldTable,
@@ -27,7 +27,7 @@ import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
 
 const STATEMENT_FIELDS = {
   q: required(objectField),
-  u: required(pipelineOrObjectField),
+  u: required(updateField),
   c: objectField,
   multi: boolField,
   upsert: boolField,

@@ -75,6 +75,7 @@ const drop: Command = defineCommand({
     const ns = namespaceOf(context.db, name);
     try {
       const { nIndexesWas } = await changing(context, (txn) => context.server.catalog.drop(txn, ns));
+      context.server.cursors.collectionGone(ns.db, ns.collection);
       return { nIndexesWas: nIndexesWas === 0 ? undefined : nIndexesWas, ns: ns.text };
     } catch (error) {
       // Since MongoDB 7.0 dropping what is not there succeeds.
@@ -96,6 +97,7 @@ const dropDatabase: Command = defineCommand({
       throw new CommandError(20, 'IllegalOperation', `Dropping the '${db}' database is prohibited.`);
     }
     await changing(context, (txn) => server.catalog.dropDatabase(txn, db));
+    server.cursors.collectionGone(db, undefined);
     return { dropped: db };
   },
 });
@@ -116,6 +118,7 @@ const renameCollection: Command = defineCommand({
     const source = parseNamespace(from);
     const target = parseNamespace(to);
     await changing(context, (txn) => context.server.catalog.rename(txn, source, target, { dropTarget: dropTarget ?? false }));
+    for (const ns of [source, target]) context.server.cursors.collectionGone(ns.db, ns.collection);
     return {};
   },
 });
