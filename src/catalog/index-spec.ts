@@ -74,9 +74,9 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
 ]);
 
 /** Options in which two indexes of equal key differ without being different indexes. */
-const plainOptions = ['hidden', 'expireAfterSeconds', 'clustering'] as const;
+const plainOptions = ['hidden', 'expireAfterSeconds'] as const;
 /** Options that, with the key, say which index it is. */
-const identityOptions = ['unique', 'sparse', 'partialFilterExpression'] as const;
+const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering'] as const;
 
 /** The name MongoDB gives an index without one: `a_1_b_-1`. */
 export function defaultIndexName(key: Document): string {

@@ -9,10 +9,9 @@ import { collectionAccess, indexAccess, intersectionAccess, unionAccess } from '
 import type { Access, Wanted } from './access.ts';
 import { conditionsOf } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
-import { countCandidates } from './estimate.ts';
-import type { EntryCounter } from './estimate.ts';
+import { estimateSizes } from './estimate.ts';
 import { holdsAll } from './implication.ts';
-import { indexBounds, rankIntervals } from './index-bounds.ts';
+import { indexBounds } from './index-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { everything, isEverything } from './interval.ts';
 
@@ -20,9 +19,6 @@ const costOfEntry = 0.4;
 const costOfFetch = 4;
 const costOfSorting = 2;
 const costOfScannedDocument = 0.8;
-/** Caps of the trial; the later ones only where every row will be read. */
-const trialCaps = [128, 1024] as const;
-const wholeTrialCaps = [128, 1024, 8192, 65536] as const;
 /** Below this many entries an intersection is not worth its set. */
 const intersectionEntriesMin = 2000;
 
@@ -99,9 +95,7 @@ async function chooseByCost(choice: Choice, candidates: readonly IndexBounds[], 
   const { txn, limit, collection } = choice;
   const total = collection.totals(txn).rows;
   const bounded = candidates.filter((bounds) => !isEverything(bounds.fields[0] ?? everything));
-  const caps = limit === undefined ? wholeTrialCaps : trialCaps;
-  const counters = bounded.length > 1 || bounded.length < candidates.length ? await countCandidates(txn, bounded, caps, context) : [];
-  const sizes = new Map(counters.map((counter) => [counter.bounds, sizeOf(counter, total)]));
+  const sizes = await estimateSizes({ txn, collection, candidates: bounded, whole: limit === undefined }, context);
   const sizeFor = (bounds: IndexBounds): number => sizes.get(bounds) ?? total;
   const smallest = Math.min(total, ...bounded.map(sizeFor));
   const ranked = candidates
@@ -112,14 +106,6 @@ async function chooseByCost(choice: Choice, candidates: readonly IndexBounds[], 
   const rejected = ranked.slice(1).map(({ access }) => access);
   if (both !== undefined && both.cost < best.cost) return { access: both.access, rejected: [best.access, ...rejected] };
   return { access: best.access, rejected };
-}
-
-/** A count that was not finished stands for more the wider its bounds look. */
-function sizeOf(counter: EntryCounter, total: number): number {
-  if (counter.isComplete) return counter.count;
-  const shares = [1, 0.6, 0.3, 0.1, 0.05];
-  const share = counter.bounds.fields.reduce((product, intervals) => product * must(shares[rankIntervals(intervals)], 'a rank'), 1);
-  return Math.max(counter.count * 1.5, total * share);
 }
 
 interface Sizes {

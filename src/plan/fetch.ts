@@ -18,7 +18,8 @@ export interface FetchParts {
 
 /** The first keys are read as they come: what fits in one batch keeps the order of the index. */
 const gatheredMin = 128;
-const gatheredMax = 8192;
+const gatheredMax = 65536;
+const gatheredBytesMax = 8 * 1024 * 1024;
 const piece = 256;
 
 /** FETCH. */
@@ -91,14 +92,17 @@ class FetchSource implements RowSource {
     this.#gathered = [];
     this.#at = 0;
     const wanted = this.#parts.keepsOrder ? 1 : this.#size;
-    while (!this.#inputEnded && this.#gathered.length < wanted) {
+    let bytes = 0;
+    while (!this.#inputEnded && this.#gathered.length < wanted && bytes < gatheredBytesMax) {
       const rows = await this.#input.next(context);
       if (rows === undefined) this.#inputEnded = true;
-      else if (this.#gathered.length === 0) this.#gathered = [...rows];
-      else for (const row of rows) this.#gathered.push(row);
+      for (const row of rows ?? []) {
+        this.#gathered.push(row);
+        bytes += row.key.length + 100;
+      }
     }
     if (wanted > gatheredMin) this.#gathered.sort((a, b) => compareBytes(a.key, b.key));
-    this.#size = Math.min(this.#size * 2, gatheredMax);
+    this.#size = Math.min(this.#size * 4, gatheredMax);
     return this.#gathered.length > 0;
   }
 
