@@ -7,16 +7,15 @@ import { compareBytes, equalBytes } from '../base/bytes.ts';
 import type { DictionaryId, Soon } from '../engine/index.ts';
 import { multikeyKey } from './entry.ts';
 import type { Namespace } from './namespace.ts';
-import type { IndexKey, IndexRow } from './index-row.ts';
+import type { IndexRow } from './index-row.ts';
 import { duplicateKey } from './refusal.ts';
 import { afterSoon, eachSoon } from './soon.ts';
-import type { DocumentKeys, StoredIndex } from './stored-index.ts';
+import type { StoredIndex } from './stored-index.ts';
 import type { StoredTransaction } from './transaction.ts';
 import type { RecordKey } from './types.ts';
 
 interface Coming {
   readonly index: StoredIndex;
-  readonly key: IndexKey;
   readonly row: IndexRow;
   /** Bytes of the row it replaces; -1: it is new. */
   readonly replacedBytes: number;
@@ -51,43 +50,29 @@ export class DocumentChange {
     this.#key = key;
     this.#before = before;
     this.#after = after;
-    for (const index of collection.secondaries) {
-      if (before === undefined) this.#add(index, (after as Document), index.keysOf(after as Document));
-      else if (after === undefined) this.#remove(index, before, index.keysOf(before));
-      else this.#replace(index, before, after);
-    }
+    for (const index of collection.secondaries) this.#compare(index);
   }
 
-  #add(index: StoredIndex, after: Document, { keys, flags }: DocumentKeys): void {
-    for (const key of keys) this.#coming.push({ index, key, row: index.row(key, this.#key, after), replacedBytes: -1 });
-    for (const flag of flags) if (index.flags.needs(flag)) this.#flags.push({ index, flag });
+  #compare(index: StoredIndex): void {
+    const gone = this.#before === undefined ? [] : index.rowsOf(this.#before, this.#key).rows;
+    const fresh = this.#after === undefined ? undefined : index.rowsOf(this.#after, this.#key);
+    if (gone.length === 0) for (const row of fresh?.rows ?? []) this.#coming.push({ index, row, replacedBytes: -1 });
+    else this.#replace(index, gone, fresh?.rows ?? []);
+    for (const flag of fresh?.flags ?? []) if (index.flags.needs(flag)) this.#flags.push({ index, flag });
   }
 
-  #remove(index: StoredIndex, before: Document, { keys }: DocumentKeys): void {
-    for (const key of keys) this.#going.push({ index, row: index.row(key, this.#key, before) });
-  }
-
-  #replace(index: StoredIndex, before: Document, after: Document): void {
-    const old = index.keysOf(before);
-    const fresh = index.keysOf(after);
-    const gone = new Map(old.keys.map((key) => [nameOf(key.fields), key]));
-    const added: IndexKey[] = [];
-    for (const key of fresh.keys) {
-      const name = nameOf(key.fields);
-      const same = gone.get(name);
-      gone.delete(name);
-      if (same === undefined) added.push(key);
-      else if (index.clustering || !equalBytes(same.typeBits, key.typeBits)) {
-        this.#coming.push({
-          index,
-          key,
-          row: index.row(key, this.#key, after),
-          replacedBytes: rowBytes(index.row(same, this.#key, before)),
-        });
+  #replace(index: StoredIndex, gone: readonly IndexRow[], fresh: readonly IndexRow[]): void {
+    const left = new Set(gone);
+    for (const row of fresh) {
+      const old = gone.find((other) => equalBytes(other.key, row.key));
+      if (old === undefined) {
+        this.#coming.push({ index, row, replacedBytes: -1 });
+        continue;
       }
+      left.delete(old);
+      if (!equalBytes(old.value, row.value)) this.#coming.push({ index, row, replacedBytes: rowBytes(old) });
     }
-    this.#add(index, after, { keys: added, flags: fresh.flags });
-    this.#remove(index, before, { keys: [...gone.values()], flags: [] });
+    for (const row of left) this.#going.push({ index, row });
   }
 
   /** Takes the locks and looks for duplicates; after it nothing refuses. */
@@ -104,7 +89,7 @@ export class DocumentChange {
         if (found === undefined) return;
         const owner = index.entry(row.key, found).recordKey;
         if (compareBytes(owner, this.#key) === 0) return;
-        throw duplicateKey(this.#collection.ns, index, index.keyValue(coming.key));
+        throw duplicateKey(this.#collection.ns, index, index.keyValue(row));
       }),
     );
   }
@@ -164,10 +149,4 @@ function remove(txn: StoredTransaction, { index, row }: Going): Soon<void> {
 
 function put(txn: StoredTransaction, { index, row }: Coming): Soon<void> {
   return index.unique ? txn.engine.put(index.dictionary, row.key, row.value) : txn.engine.putCovered(index.dictionary, row.key, row.value);
-}
-
-function nameOf(bytes: Uint8Array): string {
-  let name = '';
-  for (const byte of bytes) name += String.fromCharCode(byte);
-  return name;
 }

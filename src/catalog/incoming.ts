@@ -37,7 +37,6 @@ export class IncomingDocuments {
   prepare(document: Document): Document {
     const { bytes, start } = document.raw;
     const scan = scanTopLevel(bytes, start);
-    checkDepth(bytes, start, 1);
     if (scan.id >= 0) checkId(bytes, scan.id);
     const placed = scan.id === start + 4 && !scan.zeroTimestamp ? document : this.#rebuild(document, scan.id);
     if (placed.byteLength > documentBytesMax) {
@@ -90,21 +89,26 @@ function isZeroTimestamp(bytes: Uint8Array, offset: number): boolean {
   return readUint32(bytes, at) === 0 && readUint32(bytes, at + 4) === 0;
 }
 
+/** One walk of the top level: where `_id` is, whether a timestamp is to be filled in; what is nested is not too deep. */
 function scanTopLevel(bytes: Uint8Array, start: number): { readonly id: number; readonly zeroTimestamp: boolean } {
   let id = -1;
   let zeroTimestamp = false;
   let offset = start + 4;
-  while (bytes[offset] !== 0) {
-    if (isNamed(bytes, offset, idName)) {
+  for (let type = bytes[offset] as number; type !== 0; type = bytes[offset] as number) {
+    const at = elementValue(bytes, offset);
+    if (bytes[offset + 1] === underscore && isNamed(bytes, offset, idName)) {
       if (id >= 0) throw badValue("can't have multiple _id fields in one document");
       id = offset;
-    } else if (isZeroTimestamp(bytes, offset)) {
+    } else if (type === bsonType.timestamp && isZeroTimestamp(bytes, offset)) {
       zeroTimestamp = true;
     }
-    offset = end(bytes, offset);
+    if (type === bsonType.object || type === bsonType.array) checkDepth(bytes, at, 2);
+    offset = valueEnd(bytes, type, at);
   }
   return { id, zeroTimestamp };
 }
+
+const underscore = 0x5f;
 
 function isNamed(bytes: Uint8Array, offset: number, name: FieldName): boolean {
   const wanted = name.bytes;

@@ -287,10 +287,9 @@ type Flags = Map<StoredIndex, Set<number>>;
 function addRows(rows: NewRow[], flags: Flags, recordKey: Uint8Array, document: Document): number {
   let bytes = 0;
   for (const [index, set] of flags) {
-    const found = index.keysOf(document);
+    const found = index.rowsOf(document, recordKey);
     for (const flag of found.flags) set.add(flag);
-    for (const key of found.keys) {
-      const row = index.row(key, recordKey, document);
+    for (const row of found.rows) {
       rows.push({ index, row });
       bytes += row.key.length + row.value.length + 64;
     }
@@ -316,8 +315,5 @@ async function putRows(txn: StoredTransaction, collection: StoredCollection, row
 async function checkAbsent(txn: StoredTransaction, collection: StoredCollection, index: StoredIndex, row: IndexRow): Promise<void> {
   const found = await txn.engine.get(index.dictionary, row.key);
   if (found === undefined) return;
-  const { typeBits, document } = index.entry(row.key, row.value);
-  const keys = document === undefined ? [{ fields: row.key, typeBits }] : index.keysOf(Document.fromBytes(document)).keys;
-  const key = keys.find(({ fields }) => equalBytes(fields, row.key)) ?? { fields: row.key, typeBits };
-  throw duplicateKey(collection.ns, index, index.keyValue(key));
+  throw duplicateKey(collection.ns, index, index.keyValue(row));
 }

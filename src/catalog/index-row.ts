@@ -4,17 +4,16 @@
 
 import type { IndexEntry, RecordKey } from './types.ts';
 
-/** One key of a document in one index. */
-export interface IndexKey {
-  readonly fields: Uint8Array;
-  readonly typeBits: Uint8Array;
-}
-
 /** A row as the engine keeps it. */
 export interface IndexRow {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
 }
+
+export const noBits: Uint8Array = new Uint8Array(0);
+
+/** The values of plain entries: only the length of their record key. */
+const plainValues: readonly Uint8Array[] = Array.from({ length: 128 }, (_, length) => Uint8Array.of(length));
 
 function lengthSize(length: number): number {
   let size = 1;
@@ -33,8 +32,9 @@ function writeLength(target: Uint8Array, length: number): number {
   return at;
 }
 
-/** The row of one key. `content`: the type bits, or the document's bytes. */
-export function indexRow(unique: boolean, key: IndexKey, recordKey: RecordKey, content: Uint8Array): IndexRow {
+/** The value of an entry. `content`: the type bits, or the document's bytes. */
+export function rowValue(unique: boolean, recordKey: RecordKey, content: Uint8Array): Uint8Array {
+  if (!unique && content.length === 0 && recordKey.length < plainValues.length) return plainValues[recordKey.length] as Uint8Array;
   const size = lengthSize(recordKey.length);
   const value = new Uint8Array(size + content.length + (unique ? recordKey.length : 0));
   let at = writeLength(value, recordKey.length);
@@ -43,18 +43,10 @@ export function indexRow(unique: boolean, key: IndexKey, recordKey: RecordKey, c
     at += recordKey.length;
   }
   value.set(content, at);
-  return { key: unique ? key.fields : rowKey(key.fields, recordKey), value };
+  return value;
 }
 
-/** Key of a row of an index that is not unique. */
-export function rowKey(fields: Uint8Array, recordKey: RecordKey): Uint8Array {
-  const key = new Uint8Array(fields.length + recordKey.length);
-  key.set(fields);
-  key.set(recordKey, fields.length);
-  return key;
-}
-
-/** What `indexRow` made, taken apart without copying. */
+/** A row, taken apart without copying. */
 export function readIndexRow(kind: { readonly unique: boolean; readonly clustering: boolean }, key: Uint8Array, value: Uint8Array): IndexEntry {
   let length = 0;
   let at = 0;
@@ -73,5 +65,3 @@ export function readIndexRow(kind: { readonly unique: boolean; readonly clusteri
     document: kind.clustering ? content : undefined,
   };
 }
-
-export const noBits: Uint8Array = new Uint8Array(0);

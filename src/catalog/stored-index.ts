@@ -1,23 +1,22 @@
 // One index: its definition, its dictionary, and the way from a document to its keys and rows.
 
 import { compareBytes } from '../base/bytes.ts';
-import { Document } from '../bson/index.ts';
+import { Document, elementValue } from '../bson/index.ts';
 import type { RawView } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Totals } from '../engine/index.ts';
 import { compileFilter } from '../query/index.ts';
 import type { Filter, FilterNode, QueryOptions } from '../query/index.ts';
-import { indexRow, readIndexRow } from './index-row.ts';
-import type { IndexKey, IndexRow } from './index-row.ts';
+import { noBits, readIndexRow, rowValue } from './index-row.ts';
+import type { IndexRow } from './index-row.ts';
 import type { MultikeyFlag } from './entry.ts';
 import type { MultikeyFlags } from './multikey-flags.ts';
-import { decodeSlots, encodeSlots } from './slot-key.ts';
+import { decodeFields, keyMaker } from './slot-key.ts';
 import { indexPath, SlotFinder } from './slot.ts';
-import type { Slot } from './slot.ts';
 import type { CatalogTransaction, Index, IndexDefinition, IndexEntry, RecordKey } from './types.ts';
 
-/** The keys of one document in one index, in no order, each once. */
-export interface DocumentKeys {
-  readonly keys: readonly IndexKey[];
+/** The rows of one document in one index, each key once. */
+export interface DocumentRows {
+  readonly rows: readonly IndexRow[];
   /** Multikey flags that the document needs, as `field * 256 + component`. */
   readonly flags: readonly number[];
 }
@@ -29,7 +28,7 @@ export interface IndexPlace {
   readonly flags: MultikeyFlags;
 }
 
-const noKeys: DocumentKeys = { keys: [], flags: [] };
+const noRows: DocumentRows = { rows: [], flags: [] };
 const noFlags: readonly number[] = [];
 
 /** An index over the documents of a collection. */
@@ -89,27 +88,57 @@ export class StoredIndex implements Index {
     return this.#filter === undefined || this.#filter.matches(document);
   }
 
-  /** What the document gives; 171 for arrays side by side. */
-  keysOf(document: Document): DocumentKeys {
-    if (!this.includes(document)) return noKeys;
-    const { bytes, start } = document.raw;
-    const keys: IndexKey[] = [];
-    let flags = noFlags;
-    this.#finder.find(bytes, start, {
-      key: (slots) => {
-        if (!(this.sparse && slots.every(isMissing))) keys.push(encodeSlots(slots, this.directions));
-      },
-      array: (field, component) => {
-        flags = [...flags, field * 256 + component];
-      },
-    });
-    return keys.length > 1 ? { keys: distinct(keys), flags } : { keys, flags };
+  /** What a document with this key has in the index; 171 for arrays side by side. */
+  rowsOf(document: Document, recordKey: RecordKey): DocumentRows {
+    if (!this.includes(document)) return noRows;
+    return this.#plainRow(document.raw, recordKey) ?? this.#rowsOfArrays(document.raw, recordKey);
   }
 
-  /** The row of one key of a document. */
-  row(key: IndexKey, recordKey: RecordKey, document: RawView): IndexRow {
-    const content = this.clustering ? document.bytes.subarray(document.start, document.end) : key.typeBits;
-    return indexRow(this.unique, key, recordKey, content);
+  /** Where no path meets an array, there is one row at most; undefined where one does. */
+  #plainRow(document: RawView, recordKey: RecordKey): DocumentRows | undefined {
+    const { bytes, start } = document;
+    const { directions } = this;
+    let found = 0;
+    keyMaker.begin();
+    for (let field = 0; field < directions.length; field++) {
+      const offset = this.#finder.locate(bytes, start, field);
+      if (offset === -2) {
+        keyMaker.finish();
+        return undefined;
+      }
+      const direction = directions[field] as Direction;
+      if (offset < 0) keyMaker.addMissing(direction);
+      else {
+        found += 1;
+        keyMaker.add(bytes, bytes[offset] as number, elementValue(bytes, offset), direction);
+      }
+    }
+    const row = this.#finishRow(document, recordKey);
+    return this.sparse && found === 0 ? noRows : { rows: [row], flags: noFlags };
+  }
+
+  #finishRow(document: RawView, recordKey: RecordKey): IndexRow {
+    if (!this.unique) keyMaker.append(recordKey);
+    const { key, typeBits } = keyMaker.finish();
+    const content = this.clustering ? document.bytes.subarray(document.start, document.end) : typeBits;
+    return { key, value: rowValue(this.unique, recordKey, content) };
+  }
+
+  #rowsOfArrays(document: RawView, recordKey: RecordKey): DocumentRows {
+    const rows: IndexRow[] = [];
+    const flags = new Set<number>();
+    this.#finder.find(document.bytes, document.start, {
+      key: (slots) => {
+        if (this.sparse && slots.every((slot) => slot.missing)) return;
+        keyMaker.begin();
+        slots.forEach(({ bytes, type, at }, field) => {
+          keyMaker.add(bytes, type, at, this.directions[field] as Direction);
+        });
+        rows.push(this.#finishRow(document, recordKey));
+      },
+      array: (field, component) => flags.add(field * 256 + component),
+    });
+    return { rows: distinct(rows), flags: [...flags] };
   }
 
   entry(key: Uint8Array, value: Uint8Array): IndexEntry {
@@ -117,9 +146,10 @@ export class StoredIndex implements Index {
     return readIndexRow(this, key, value);
   }
 
-  /** The values of one key as a document of paths, for messages. */
-  keyValue(key: IndexKey): Document {
-    const values = decodeSlots(key, this.directions);
+  /** The values of a row as a document of paths, for messages. */
+  keyValue({ key, value }: IndexRow): Document {
+    const { fields, typeBits } = this.entry(key, value);
+    const values = decodeFields(fields, typeBits, this.directions);
     return Document.fromEntries(this.paths.map((path, i) => [path, values[i] ?? null]));
   }
 
@@ -137,10 +167,7 @@ export class StoredIndex implements Index {
   }
 }
 
-const noBits = new Uint8Array(0);
-const isMissing = (slot: Slot): boolean => slot.missing;
-
-function distinct(keys: readonly IndexKey[]): readonly IndexKey[] {
-  const sorted = [...keys].sort((a, b) => compareBytes(a.fields, b.fields));
-  return sorted.filter((key, i) => i === 0 || compareBytes(key.fields, (sorted[i - 1] as IndexKey).fields) !== 0);
+function distinct(rows: readonly IndexRow[]): readonly IndexRow[] {
+  const sorted = [...rows].sort((a, b) => compareBytes(a.key, b.key));
+  return sorted.filter((row, i) => i === 0 || compareBytes(row.key, (sorted[i - 1] as IndexRow).key) !== 0);
 }
