@@ -17,6 +17,14 @@ export class BsonWriter {
     this.#sink.int32(0);
   }
 
+  /** Begins a new document in the same memory, whatever was written before. */
+  reset(): this {
+    this.#sink.length = 4;
+    this.#open.length = 0;
+    this.#open.push(0);
+    return this;
+  }
+
   /** Bytes written so far, the ends of open documents not counted. */
   get byteLength(): number {
     return this.#sink.length;
@@ -37,6 +45,14 @@ export class BsonWriter {
     this.#sink.byte(type & 0xff);
     this.#sink.cstring(name);
     this.#sink.range(value, 0, value.length);
+    return this;
+  }
+
+  /** A value as it lies in bytes[start, end). */
+  writeRange(name: string, type: number, bytes: Uint8Array, start: number, end: number): this {
+    this.#sink.byte(type & 0xff);
+    this.#sink.cstring(name);
+    this.#sink.range(bytes, start, end);
     return this;
   }
 

@@ -3,9 +3,11 @@
 // Follows the manual's pages "$project" and "$addFields".
 
 import type { Document} from '../../bson/index.ts';
-import { BsonWriter, bsonType, decodeName, elementValue, findElement, item, valueEnd } from '../../bson/index.ts';
+import { bsonType, decodeName, elementValue, findElement, item, valueEnd } from '../../bson/index.ts';
+import type { BsonWriter } from '../../bson/index.ts';
 import { AssertionError } from '../../base/errors.ts';
 import { refuse } from '../refuse.ts';
+import { borrowWriter } from '../shared-writer.ts';
 import type { ProjectionBranch, ProjectionMode, ProjectionNode, SliceNode } from './node.ts';
 
 /** The place of the filter's match in the outermost array, for the positional operator; -1 if there is none. */
@@ -49,7 +51,7 @@ class ProjectionRun {
     this.#root = root;
     this.#mode = mode;
     this.#position = position;
-    this.#writer = new BsonWriter(Math.min(root.byteLength + 16, 4096));
+    this.#writer = borrowWriter(root.byteLength);
   }
 
   whole(branch: ProjectionBranch): Document {
@@ -60,14 +62,27 @@ class ProjectionRun {
   /** Writes what becomes of the fields of the document at `start`. */
   #document(bytes: Uint8Array, start: number, branch: ProjectionBranch): void {
     const done = branch.computes ? new Set<string>() : undefined;
-    for (const element of elementsOf(bytes, start)) {
-      const node = branch.fields.get(element.name);
-      if (node === undefined) {
-        if (this.#mode !== 'include') this.#copy(element);
-      } else if (this.#field(element, node)) {
-        done?.add(element.name);
+    const { fields } = branch;
+    const keeps = this.#mode !== 'include';
+    let kept = start + 4;
+    let at = kept;
+    for (;;) {
+      const type = bytes[at] as number;
+      if (type === 0) break;
+      const value = elementValue(bytes, at);
+      const end = valueEnd(bytes, type, value);
+      const name = decodeName(bytes, at + 1, value - 1);
+      const node = fields.get(name);
+      if (node === undefined ? !keeps : node.kind !== 'include') {
+        if (kept < at) this.#writer.copyElements(bytes, kept, at);
+        kept = end;
+        if (node !== undefined && this.#field({ bytes, at, type, value, end, name }, node)) done?.add(name);
+      } else if (node !== undefined) {
+        done?.add(name);
       }
+      at = end;
     }
+    if (kept < at) this.#writer.copyElements(bytes, kept, at);
     if (done !== undefined) this.#missing(bytes, start, branch, done);
   }
 
@@ -186,7 +201,7 @@ class ProjectionRun {
     for (const inner of elementsOf(element.bytes, element.value)) {
       if (index >= to) return;
       if (index >= from) {
-        this.#writer.writeRaw(item(index - from), inner.type, inner.bytes.subarray(inner.value, inner.end));
+        this.#writer.writeRange(item(index - from), inner.type, inner.bytes, inner.value, inner.end);
       }
       index++;
     }
@@ -224,7 +239,7 @@ class ProjectionRun {
         this.#document(inner.bytes, inner.value, { ...branch, positional: false });
         this.#writer.end();
       } else {
-        this.#writer.writeRaw(item(0), inner.type, inner.bytes.subarray(inner.value, inner.end));
+        this.#writer.writeRange(item(0), inner.type, inner.bytes, inner.value, inner.end);
       }
       this.#writer.end();
       return;

@@ -1,6 +1,6 @@
 // A value as it lies in a document, decoded only when an operator asks; and values encoded as they would lie there.
 
-import { bsonType, decodeValue, Document, elementValue } from '../../bson/index.ts';
+import { bsonType, decodeValue, Document, Double, elementValue, readDouble, readInt32, readInt64 } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 
 /** A value in raw bytes: its type byte, bytes[start, end). */
@@ -46,4 +46,14 @@ const NAME = 'v';
 export function encodeValue(value: Value): RawValue {
   const { bytes } = Document.fromEntries([[NAME, value]]);
   return new RawValue(bytes, bytes[4] ?? 0, elementValue(bytes, 4), bytes.length - 1);
+}
+
+/** Whether a value would lie on the wire just as the raw one does. */
+export function isSame(value: Value, current: RawValue): boolean {
+  if (typeof value === 'number') return current.type === bsonType.int && readInt32(current.bytes, current.start) === value;
+  if (typeof value === 'bigint') return current.type === bsonType.long && readInt64(current.bytes, current.start) === value;
+  if (value instanceof Double) {
+    return current.type === bsonType.double && Object.is(readDouble(current.bytes, current.start), value.value);
+  }
+  return encodeValue(value).isIdentical(current);
 }

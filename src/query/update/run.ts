@@ -2,39 +2,40 @@
 // ones behind them. Whether anything changed is known from the bytes. Follows the manual's pages "Update Operators" and the positional
 // operators; the texts of refusals are MongoDB's.
 
-import { BsonWriter, bsonType, decodeName, describeField, Document, elementValue, item, valueEnd } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
+import { bsonType, decodeName, describeField, Document, elementValue, item, valueEnd } from '../../bson/index.ts';
+import type { BsonWriter, Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
+import { borrowWriter } from '../shared-writer.ts';
 import type { ArrayFilters } from './array-filter.ts';
 import { mergeNodes } from './node.ts';
 import type { ElementsNode, FieldsNode, UpdateNode } from './node.ts';
 import { keep, remove } from './operation.ts';
 import type { OperationScope, Outcome } from './operation.ts';
 import { refuseDollarName } from './path.ts';
-import { encodeValue, RawValue } from './raw-value.ts';
+import { isSame, RawValue } from './raw-value.ts';
 
 /** Nulls that one update may put between an array's end and a new element. */
 const PADDING_MAX = 1_500_000;
 
 /** The updated document, or the same one if nothing changed. */
 export function runUpdate(doc: Document, root: FieldsNode, scope: OperationScope, filters: ArrayFilters): Document {
-  const run = new UpdateRun(scope, filters);
+  const run = new UpdateRun(scope, filters, doc.byteLength + 64);
   return run.whole(doc, root);
 }
 
 class UpdateRun {
   readonly #scope: OperationScope;
   readonly #filters: ArrayFilters;
-  #writer = new BsonWriter();
+  readonly #writer: BsonWriter;
   #changed = false;
 
-  constructor(scope: OperationScope, filters: ArrayFilters) {
+  constructor(scope: OperationScope, filters: ArrayFilters, bytes: number) {
     this.#scope = scope;
     this.#filters = filters;
+    this.#writer = borrowWriter(bytes);
   }
 
   whole(doc: Document, root: FieldsNode): Document {
-    this.#writer = new BsonWriter(doc.byteLength + 64);
     this.#fields(doc.bytes, doc.start, root, '');
     return this.#changed ? this.#writer.finishDocument() : doc;
   }
@@ -55,22 +56,26 @@ class UpdateRun {
   #fields(bytes: Uint8Array, start: number, node: FieldsNode, path: string): void {
     const children = this.#childrenOf(node, path);
     const seen = new Set<string>();
-    let at = start + 4;
+    const place = { path, inArray: false };
+    let untouched = start + 4;
+    let at = untouched;
     for (;;) {
       const type = bytes[at] as number;
       if (type === 0) break;
       const value = elementValue(bytes, at);
       const end = valueEnd(bytes, type, value);
       const name = decodeName(bytes, at + 1, value - 1);
-      const child = seen.has(name) ? undefined : children.get(name);
-      if (child === undefined) {
-        this.#writer.copyElements(bytes, at, end);
-      } else {
+      const child = children.get(name);
+      if (child !== undefined && !seen.has(name)) {
+        if (untouched < at) this.#writer.copyElements(bytes, untouched, at);
+        untouched = end;
         seen.add(name);
-        this.#touch(name, new RawValue(bytes, type, value, end), child, { path, inArray: false });
+        this.#touch(name, new RawValue(bytes, type, value, end), child, place);
       }
       at = end;
     }
+    if (untouched < at) this.#writer.copyElements(bytes, untouched, at);
+    if (seen.size === children.size) return;
     for (const [name, child] of children) if (!seen.has(name)) this.#create(name, child, path);
   }
 
@@ -88,7 +93,7 @@ class UpdateRun {
 
   #write(name: string, value: Value | RawValue): void {
     this.#changed = true;
-    if (value instanceof RawValue) this.#writer.writeRaw(name, value.type, value.toBytes());
+    if (value instanceof RawValue) this.#writer.writeRange(name, value.type, value.bytes, value.start, value.end);
     else this.#writer.writeElement(name, value);
   }
 
@@ -125,7 +130,7 @@ class UpdateRun {
       this.#writer.end();
     } else {
       this.#blocked(name, current, node, path);
-      this.#writer.writeRaw(name, current.type, current.toBytes());
+      this.#writer.writeRange(name, current.type, current.bytes, current.start, current.end);
     }
   }
 
@@ -137,13 +142,12 @@ class UpdateRun {
       return;
     }
     if (outcome !== keep) {
-      const made = outcome instanceof RawValue ? outcome : encodeValue(outcome);
-      if (!made.isIdentical(current)) {
-        this.#write(name, made);
+      if (!(outcome instanceof RawValue ? outcome.isIdentical(current) : isSame(outcome, current))) {
+        this.#write(name, outcome);
         return;
       }
     }
-    this.#writer.writeRaw(name, current.type, current.toBytes());
+    this.#writer.writeRange(name, current.type, current.bytes, current.start, current.end);
   }
 
   /** Fields below a value that can have none. */

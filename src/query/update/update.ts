@@ -84,7 +84,7 @@ function operatorUpdate(spec: Document, options: UpdateOptions, filters: ArrayFi
   sortFields(root);
   const touchesId = root.children.has('_id');
   const apply = (doc: Document, context: UpdateContext, inserting: boolean): Document => {
-    const scope = scopeOf(doc, context, inserting, renamings);
+    const scope = new DocumentScope(doc, context, inserting, renamings);
     const made = runUpdate(doc, root, scope, filters);
     if (made === doc) return doc;
     if (touchesId) checkId(doc, made);
@@ -171,24 +171,37 @@ function holdsPositional(node: UpdateNode): boolean {
   return [...node.children.values()].some(holdsPositional);
 }
 
-function scopeOf(doc: Document, context: UpdateContext, inserting: boolean, renamings: readonly Renaming[]): OperationScope {
-  const moved = new Map<string, RawValue>();
-  const scope = {
-    context,
-    inserting,
-    moved,
-    get idText(): string {
-      const id = doc.get('_id');
-      return id === undefined ? 'no id' : describeField('_id', id);
-    },
-  };
-  for (const renaming of renamings) {
-    const value = renaming.read(doc, scope.idText);
-    if (value === undefined) continue;
-    if (doc.has('_id') && (isIdPath(renaming.from) || isIdPath(renaming.to))) refuseIdChange();
-    moved.set(renaming.from.text, value);
+const nothingMoved: ReadonlyMap<string, RawValue> = new Map();
+
+/** What the operations see of one document. */
+class DocumentScope implements OperationScope {
+  readonly context: UpdateContext;
+  readonly inserting: boolean;
+  readonly moved: ReadonlyMap<string, RawValue>;
+  readonly #doc: Document;
+
+  constructor(doc: Document, context: UpdateContext, inserting: boolean, renamings: readonly Renaming[]) {
+    this.#doc = doc;
+    this.context = context;
+    this.inserting = inserting;
+    this.moved = renamings.length === 0 ? nothingMoved : this.#readMoved(renamings);
   }
-  return scope;
+
+  get idText(): string {
+    const id = this.#doc.get('_id');
+    return id === undefined ? 'no id' : describeField('_id', id);
+  }
+
+  #readMoved(renamings: readonly Renaming[]): ReadonlyMap<string, RawValue> {
+    const moved = new Map<string, RawValue>();
+    for (const renaming of renamings) {
+      const value = renaming.read(this.#doc, this.idText);
+      if (value === undefined) continue;
+      if (this.#doc.has('_id') && (isIdPath(renaming.from) || isIdPath(renaming.to))) refuseIdChange();
+      moved.set(renaming.from.text, value);
+    }
+    return moved;
+  }
 }
 
 function isIdPath(path: UpdatePath): boolean {
