@@ -147,18 +147,14 @@ export function andOf(nodes: readonly FilterNode[]): FilterNode {
 /** The or of at least one node, as small as it can be: nested ors are one, and equalities of one path are one `in`. */
 export function orOf(nodes: readonly FilterNode[]): FilterNode {
   const flat = nodes.flatMap((node) => (node.kind === 'or' ? node.children : [node]));
-  const values = new Map<string, Value[]>();
-  for (const node of flat) if (isEquality(node)) values.set(node.path.text, [...(values.get(node.path.text) ?? []), ...valuesOf(node)]);
-  const seen = new Set<string>();
-  const children = flat.filter((node) => {
-    if (!isEquality(node)) return true;
-    const known = seen.has(node.path.text);
-    seen.add(node.path.text);
-    return !known;
-  });
-  const joined = children.map((node): FilterNode => {
-    const all = isEquality(node) ? (values.get(node.path.text) ?? []) : [];
-    return isEquality(node) && all.length > 1 ? { kind: 'in', path: node.path, values: all, patterns: [] } : node;
+  const equalities = new Map<string, (CompareNode | InNode)[]>();
+  for (const node of flat.filter(isEquality)) {
+    equalities.set(node.path.text, [...(equalities.get(node.path.text) ?? []), node]);
+  }
+  const joined = flat.flatMap((node): readonly FilterNode[] => {
+    const group = isEquality(node) ? (equalities.get(node.path.text) ?? []) : [];
+    if (!isEquality(node) || group.length === 1) return [node];
+    return group[0] === node ? [{ kind: 'in', path: node.path, values: group.flatMap(valuesOf), patterns: [] }] : [];
   });
   return joined.length === 1 ? (joined[0] as FilterNode) : { kind: 'or', children: joined };
 }
