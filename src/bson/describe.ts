@@ -1,6 +1,7 @@
 // Values as MongoDB's error messages show them: `{ a: 1, b: "x" }`, doubles with a point or an exponent, ids, dates and binary data by
-// their constructors. It is for people: types that look alike (int32 and int64) are not told apart, text is not escaped.
+// their constructors, long text cut. It is for people: types that look alike (int32 and int64) are not told apart, text is not escaped.
 
+import { decodeUtf8, encodeUtf8, utf8Length } from '../base/text.ts';
 import { BsonArray, CodeWithScope, Document } from './document.ts';
 import type { Value } from './document.ts';
 import { Decimal128 } from './decimal128.ts';
@@ -10,7 +11,7 @@ import { Binary, BsonSymbol, Code, DateTime, DbPointer, Double, Regex, Timestamp
 
 /** A value as error messages show it. */
 export function describeValue(value: Value): string {
-  if (typeof value === 'string') return `"${value}"`;
+  if (typeof value === 'string') return `"${shortened(value, 160, 150)}"`;
   if (value === null || typeof value !== 'object') return String(value);
   if (value instanceof Double) return describeDouble(value.value);
   if (value instanceof Document) return describeDocument(value);
@@ -26,10 +27,10 @@ function describeRare(value: RareValue): string {
   if (value instanceof Decimal128) return value.toString();
   if (value instanceof Regex) return `/${value.pattern}/${value.flags}`;
   if (value instanceof Timestamp) return `Timestamp(${String(value.seconds)}, ${String(value.increment)})`;
-  if (value instanceof Binary) return `BinData(${String(value.subtype)}, ${hex(value.bytes)})`;
-  if (value instanceof Code) return value.code;
+  if (value instanceof Binary) return describeBinary(value);
+  if (value instanceof Code) return shortened(value.code, 80, 70);
   if (value instanceof CodeWithScope) return `CodeWScope( ${value.code}, ${describeDocument(value.scope)})`;
-  if (value instanceof BsonSymbol) return `"${value.text}"`;
+  if (value instanceof BsonSymbol) return `"${shortened(value.text, 160, 150)}"`;
   if (value instanceof DbPointer) return `DBRef('${value.namespace}',${hex(value.id).toLowerCase()})`;
   if (value.bsonType === bsonType.undefined) return 'undefined';
   return value.bsonType === bsonType.minKey ? 'MinKey' : 'MaxKey';
@@ -62,6 +63,24 @@ function describeDouble(value: number): string {
 
 function trimZeros(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+/** The text, or its first `kept` bytes if with its end it takes more than `most`. */
+function shortened(text: string, most: number, kept: number): string {
+  if (text.length * 3 < most || utf8Length(text) < most) return text;
+  const bytes = encodeUtf8(text);
+  let end = kept;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return `${decodeUtf8(bytes, 0, end)}...`;
+}
+
+function describeBinary(value: Binary): string {
+  const { subtype, bytes } = value;
+  if (subtype === 4 && bytes.length === 16) {
+    return `UUID("${hex(bytes).toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}")`;
+  }
+  const shown = bytes.length > 80 ? `${hex(bytes.subarray(0, 70))}...` : hex(bytes);
+  return `BinData(${String(subtype)}, ${shown})`;
 }
 
 function hex(bytes: Uint8Array): string {

@@ -27,7 +27,6 @@ export {
   multiplyNumbers,
   narrowInteger,
   negateNumber,
-  numberWidth,
   subtractNumbers,
   toDecimal,
   toDouble,
@@ -35,9 +34,7 @@ export {
   toInt64,
   truncateNumber,
   wholeNumber,
-  widthOf,
 } from './number.ts';
-export type { NumberWidth } from './number.ts';
 export {
   ceilNumber,
   expNumber,
@@ -90,6 +87,6 @@ export {
 export type { BsonUndefined, MaxKey, MinKey } from './scalar.ts';
 export { getField, parsePath, visitPath } from './path.ts';
 export type { Path, PathPart, PathVisitor } from './path.ts';
-export { parsedDepthMax, storedDepthMax, validateDocument } from './validate.ts';
+export { storedDepthMax, validateDocument } from './validate.ts';
 export type { ValidationLimits } from './validate.ts';
 export { BsonWriter, item } from './writer.ts';

@@ -214,7 +214,7 @@ const preparedMax = 4096;
 const prepared = new Map<string, FieldName>();
 
 /** The name, prepared; those asked for lately are kept. */
-export function fieldName(text: string): FieldName {
+function fieldName(text: string): FieldName {
   let name = prepared.get(text);
   if (name === undefined) {
     name = new FieldName(text);

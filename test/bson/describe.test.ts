@@ -17,13 +17,17 @@ const cases: [Value, string][] = [
   [new DateTime(5), 'new Date(5)'],
   [new Timestamp(1, 2), 'Timestamp(1, 2)'],
   [new Binary(new Uint8Array([171, 1])), 'BinData(0, AB01)'],
+  [new Binary(Uint8Array.from({ length: 16 }, (_, n) => 16 * n + n), 4), 'UUID("00112233-4455-6677-8899-aabbccddeeff")'],
+  ['x'.repeat(159), `"${'x'.repeat(159)}"`],
+  ['x'.repeat(160), `"${'x'.repeat(150)}..."`],
+  ['é'.repeat(90), `"${'é'.repeat(75)}..."`],
   [maxKey, 'MaxKey'],
   [null, 'null'],
 ];
 
 describe('describeValue', () => {
   for (const [value, text] of cases) {
-    it(`writes ${text}`, () => {
+    it(`writes ${text.slice(0, 60)}`, () => {
       assert.equal(describeValue(value), text);
     });
   }
