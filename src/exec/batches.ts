@@ -77,18 +77,18 @@ function* eachOf(batch: readonly Document[], expand: (document: Document) => Ite
   for (const document of batch) yield* expand(document);
 }
 
-/** Takes all documents of a source in, batch by batch. */
+/** Takes all documents of a source in, batch by batch; `take` may wait. */
 export async function drain(
   source: BatchSource,
   provider: SourceProvider,
   context: OperationContext,
-  take: (batch: readonly Document[]) => void,
+  take: (batch: readonly Document[]) => unknown,
 ): Promise<void> {
   const pacer = new Pacer(provider);
   for (;;) {
     const batch = await source.next(context);
     if (batch === undefined) break;
-    take(batch);
+    await take(batch);
     await pacer.turn(context);
   }
 }

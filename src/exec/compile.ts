@@ -25,6 +25,7 @@ function compileStages(items: readonly Value[], context: StageContext): Stage[] 
   if (items.length > STAGES_MAX) throw refuse(7749501, `Pipeline length must be no longer than ${STAGES_MAX} stages`);
   const stages = items.flatMap((item) => compileStage(item, context));
   stages.forEach((stage, index) => {
+    if (stage.output !== undefined && index < stages.length - 1) throw refuse(40601, `${stage.name} can only be the final stage in the pipeline`);
     if (stage.makesDocuments === true && index > 0) throw refuse(40602, `${stage.name} is only valid as the first stage in a pipeline`);
   });
   return coalesced(stages);

@@ -27,6 +27,11 @@ export class Pipeline {
     this.makesDocuments = stages[0]?.makesDocuments === true;
   }
 
+  /** The collection it writes to, if it ends in `$out` or `$merge`. */
+  get output(): Stage['output'] {
+    return this.stages.at(-1)?.output;
+  }
+
   /** What a plan can take over: leading `$match` stages, then a `$sort`, then `$skip` and `$limit`, in this order. */
   get head(): PipelineHead {
     const filters: Document[] = [];

@@ -6,6 +6,8 @@ import { groupRule } from './stage/group.ts';
 import { limitRule, skipRule } from './stage/limit.ts';
 import { lookupRule } from './stage/lookup.ts';
 import { matchRule } from './stage/match.ts';
+import { mergeRule } from './stage/merge.ts';
+import { outRule } from './stage/out.ts';
 import { projectRules } from './stage/project.ts';
 import { replaceRootRules } from './stage/replace-root.ts';
 import { sortRule } from './stage/sort.ts';
@@ -27,6 +29,8 @@ const rules: readonly StageRule[] = [
   limitRule,
   lookupRule,
   matchRule,
+  mergeRule,
+  outRule,
   ...projectRules,
   ...replaceRootRules,
   skipRule,

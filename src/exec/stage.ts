@@ -20,12 +20,42 @@ export interface CollectionRequest {
   readonly fields?: readonly string[];
 }
 
+/** What becomes of an incoming document of `$merge`, given the one that is there; undefined: nothing. May throw what MongoDB answers. */
+export type Combine = (existing: Document | undefined, incoming: Document) => Document | undefined;
+
+/** What the last stage of a pipeline writes. */
+export type OutputRequest =
+  /** `$out`: the documents become the collection, in place of the one that is there; its indexes and options stay. */
+  | { readonly kind: 'replace'; readonly database: string; readonly collection: string }
+  /**
+   * `$merge`: each document meets the one with equal `on` fields (undefined: `_id`), of which there is at most one: without a unique
+   * index on exactly these fields the provider answers 51183. A document without `_id` gets one before it is combined.
+   */
+  | {
+      readonly kind: 'merge';
+      readonly database: string;
+      readonly collection: string;
+      readonly on: readonly string[] | undefined;
+      readonly combine: Combine;
+    };
+
+/** Takes what a pipeline writes. One call at a time; after `finish` or `abandon` none. */
+export interface OutputSink {
+  write(batch: readonly Document[], context: OperationContext): Promise<void>;
+  /** All is written: for 'replace' the new collection now takes the place of the old. */
+  finish(context: OperationContext): Promise<void>;
+  /** Gives it up: for 'replace' the old collection stays. */
+  abandon(): Promise<void>;
+}
+
 /** Where stages get documents other than those from below, and time. Implemented by who runs pipelines. */
 export interface SourceProvider {
   /** Opens a collection, as the operation's snapshot sees it; one that does not exist is empty. */
   collection(request: CollectionRequest, context: OperationContext): Promise<BatchSource>;
   /** Lets the event loop turn. */
   pause(): Promise<void>;
+  /** Opens what `$out` and `$merge` write to; absent where a pipeline may not write. */
+  openOutput?(request: OutputRequest, context: OperationContext): Promise<OutputSink>;
 }
 
 /** What compiling stages needs from outside. */
@@ -60,6 +90,8 @@ export interface Stage {
    * 'some': later stages see the document too.
    */
   needs(dependencies: Dependencies): 'all-of-it' | 'some';
+  /** For stages that must come last: the collection they write to. */
+  readonly output?: { readonly database: string; readonly collection: string };
   /** True for stages that must come first and make documents themselves, e.g. `$documents`. */
   readonly makesDocuments?: boolean;
 }

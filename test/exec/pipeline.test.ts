@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 
 import { BsonArray, Document } from '../../src/bson/index.ts';
 import { compilePipeline } from '../../src/exec/index.ts';
-import { aggregate, options, plain, valueOf } from './memory-provider.ts';
+import type { SourceProvider } from '../../src/exec/index.ts';
+import { sourceOf } from '../../src/session/index.ts';
+import { aggregate, documentsOf, operation, options, plain, providerOf, valueOf } from './memory-provider.ts';
 
 const sales = [
   { _id: 1, item: 'abc', price: 10, quantity: 2, tags: ['x', 'y'] },
@@ -136,5 +138,89 @@ describe('aggregation pipelines', () => {
       assert.throws(() => compilePipeline(valueOf([stage]) as BsonArray, options), { code }, JSON.stringify(stage));
     }
     assert.throws(() => compilePipeline(BsonArray.of([Document.empty, 1]), options), { code: 40323 });
+  });
+});
+
+interface Written {
+  kind: string;
+  documents: unknown[];
+  ended: string;
+}
+
+/** A provider whose sink keeps what `$out` or `$merge` writes; `existing` is what each incoming document meets. */
+function keeping(existing: unknown, kept: Written): SourceProvider {
+  const openOutput: SourceProvider['openOutput'] = (request) => {
+    kept.kind = `${request.kind} ${request.database}.${request.collection}`;
+    return Promise.resolve({
+      write: (batch) => {
+        for (const document of batch) {
+          const met = existing === undefined ? undefined : (valueOf(existing) as Document);
+          kept.documents.push(plain(request.kind === 'merge' ? request.combine(met, document) : document));
+        }
+        return Promise.resolve();
+      },
+      finish: () => Promise.resolve(void (kept.ended = 'finished')),
+      abandon: () => Promise.resolve(void (kept.ended = 'abandoned')),
+    });
+  };
+  return { ...providerOf({}), openOutput };
+}
+
+async function write(stage: unknown, documents: readonly unknown[], existing?: unknown): Promise<Written> {
+  const kept: Written = { kind: '', documents: [], ended: '' };
+  const pipeline = compilePipeline(valueOf([stage]) as BsonArray, options);
+  const source = pipeline.open(sourceOf(documentsOf(documents)), keeping(existing, kept));
+  assert.equal(await source.next(operation()), undefined);
+  return kept;
+}
+
+describe('pipelines that write', () => {
+  it('hands all documents to the new collection of $out', async () => {
+    const kept = await write({ $out: 'made' }, [{ _id: 1 }, { _id: 2 }]);
+    assert.deepEqual(kept, { kind: 'replace test.made', documents: [{ _id: 1 }, { _id: 2 }], ended: 'finished' });
+  });
+
+  it('combines documents of $merge as whenMatched says', async () => {
+    const existing = { _id: 1, a: 1, b: 1 };
+    const incoming = [{ _id: 1, b: 2, c: 2 }];
+    const cases: [unknown, unknown][] = [
+      ['merge', { _id: 1, a: 1, b: 2, c: 2 }],
+      ['replace', { _id: 1, b: 2, c: 2 }],
+      ['keepExisting', undefined],
+      [[{ $set: { total: { $add: ['$b', '$$new.b'] } } }], { _id: 1, a: 1, b: 1, total: 3 }],
+    ];
+    for (const [whenMatched, result] of cases) {
+      const kept = await write({ $merge: { into: 'target', whenMatched } }, incoming, existing);
+      assert.deepEqual(kept.documents, [result], JSON.stringify(whenMatched));
+    }
+    const inserted = await write({ $merge: { into: 'target' } }, incoming);
+    assert.deepEqual(inserted.documents, incoming);
+    const discarded = await write({ $merge: { into: 'target', whenNotMatched: 'discard' } }, incoming);
+    assert.deepEqual(discarded.documents, [undefined]);
+  });
+
+  it('gives the sink up when a document cannot be merged', async () => {
+    const kept: Written = { kind: '', documents: [], ended: '' };
+    const stage = { $merge: { into: 'target', whenNotMatched: 'fail' } };
+    const pipeline = compilePipeline(valueOf([stage]) as BsonArray, options);
+    const source = pipeline.open(sourceOf(documentsOf([{ _id: 1 }])), keeping(undefined, kept));
+    await assert.rejects(source.next(operation()), { code: 13113 });
+    assert.equal(kept.ended, 'abandoned');
+  });
+
+  it('refuses what MongoDB refuses, with its codes', () => {
+    const cases: [unknown[], number][] = [
+      [[{ $out: 'a' }, { $match: {} }], 40601],
+      [[{ $out: 1 }], 16990],
+      [[{ $out: 'system.x' }], 17385],
+      [[{ $out: { db: 'admin', coll: 'x' } }], 31321],
+      [[{ $merge: { into: 1 } }], 51178],
+      [[{ $merge: { into: 'a', on: [] } }], 51187],
+      [[{ $merge: { into: 'a', let: { x: 1 } } }], 51199],
+      [[{ $merge: { into: 'a', whenMatched: 'fail', whenNotMatched: 'discard' } }], 51181],
+    ];
+    for (const [stages, code] of cases) {
+      assert.throws(() => compilePipeline(valueOf(stages) as BsonArray, options), { code }, JSON.stringify(stages));
+    }
   });
 });
