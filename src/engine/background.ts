@@ -32,6 +32,8 @@ export class Background {
   #working: Promise<void> | undefined;
   #timers: Promise<void>[] = [];
   #started: boolean = false;
+  /** What was visible at the timed checkpoint before. */
+  #visibleThen: number = 0;
 
   constructor(parts: EngineParts, runner: JobRunner, checkpoints: Checkpoints) {
     this.#parts = parts;
@@ -45,8 +47,30 @@ export class Background {
   start(): void {
     const { options } = this.#state;
     this.#started = true;
-    this.#timers.push(this.#every(options.checkpointPeriodMs, () => this.#checkpoints.run()));
+    this.#timers.push(this.#every(options.checkpointPeriodMs, () => this.#checkpoint()));
     if (options.durability !== 'sync') this.#timers.push(this.#every(options.durability.delayedMs, () => this.#state.log.sync()));
+  }
+
+  /** A checkpoint in its time. Fronts that were not flushed since the one before pin the log for little: they go first. */
+  async #checkpoint(): Promise<void> {
+    const { visible } = this.#state;
+    if (this.#state.log.bytesInUse > this.#state.options.logSegmentBytes) {
+      this.#state.freezePinning(this.#visibleThen);
+      await this.#flushed();
+    }
+    await this.#checkpoints.run();
+    this.#visibleThen = visible;
+  }
+
+  /** Resolves when no front is frozen, or the work has stopped. */
+  async #flushed(): Promise<void> {
+    while (this.#state.frozen.size > 0 && this.#working !== undefined) await this.#working;
+  }
+
+  /** Flushes every front, so that the next start replays nothing; as far as there is space. */
+  async flushAll(): Promise<void> {
+    this.#state.freezePinning(Infinity);
+    while (this.#state.frozen.size > 0) if ((await this.step()) !== 'done') return;
   }
 
   async #every(periodMs: number, act: () => Promise<void>): Promise<void> {

@@ -79,6 +79,7 @@ class FileEnvironment implements Environment {
     for (const transaction of this.#open) transaction.abort();
     await this.#background.stop();
     try {
+      if (state.failure === undefined) await this.#background.flushAll();
       if (state.failure === undefined) await this.#checkpoints.run();
     } catch (error) {
       if (!(error instanceof EngineError && error.code === 'no-space')) throw error;

@@ -35,7 +35,7 @@ export function engineOptions(given: Partial<EngineOptions>): EngineOptions {
   if (!(cacheBytes >= MiB)) throw new EngineError('format', `cacheBytes must be at least ${MiB}, not ${cacheBytes}`);
   return {
     cacheBytes,
-    logBytes: 256 * MiB,
+    logBytes: clamp(cacheBytes * 2, 64 * MiB, 256 * MiB),
     logSegmentBytes: 16 * MiB,
     durability: 'sync',
     checkpointPeriodMs: 60_000,

@@ -12,6 +12,7 @@ import { nodeBytes } from './tree/node.ts';
 import type { FlushLimits } from './tree/edit.ts';
 import type { Part, TreeRecord } from './tree/tree.ts';
 import { Tree } from './tree/tree.ts';
+import { FrontPool } from './txn/front-pool.ts';
 import { LockTable } from './txn/lock-table.ts';
 import { RecentKeys, recentKeyBytes } from './txn/recent-keys.ts';
 import { Snapshots } from './txn/snapshots.ts';
@@ -43,6 +44,7 @@ export class EngineState {
   readonly trees: Map<DictionaryId, Tree> = new Map();
   readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, openTransactions: 0 };
   readonly store: BlockStore;
+  readonly frontPool: FrontPool;
   /** Whoever writes blocks passes it; `verify` closes it to see the files still. */
   readonly fileGate: Gate = new Gate();
   /** Trees with frozen fronts, in the order in which they were frozen. */
@@ -67,6 +69,7 @@ export class EngineState {
     this.store = store;
     this.limits = { bufferBytes: options.bufferBytes, runsMax: 8 };
     this.budget = new Budget(options.cacheBytes);
+    this.frontPool = new FrontPool(options.cacheBytes / 32);
     this.cache = new PartCache<Part>(() => this.budget.cacheBytesMax);
     this.recent = new RecentKeys(Math.max(1024, Math.floor(options.cacheBytes / 16 / recentKeyBytes)));
     this.fatal = new Promise((resolve) => {

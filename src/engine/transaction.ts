@@ -28,7 +28,7 @@ export class EngineTransaction implements Transaction, LockOwner {
   readonly mode: TransactionMode;
   readonly snapshot: Seq;
   readonly #parts: EngineParts;
-  readonly #writes: WriteSet = new WriteSet();
+  readonly #writes: WriteSet;
   readonly #held: Set<number> = new Set();
   /** Dictionaries made here, for reading one's own writes before the commit. */
   readonly #created: Map<DictionaryId, Tree> = new Map();
@@ -41,6 +41,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     this.mode = mode;
     this.snapshot = snapshot;
     const { state } = parts;
+    this.#writes = new WriteSet(state.frontPool);
     state.snapshots.open(snapshot);
     if (mode === 'snapshot') state.recent.open(snapshot);
     state.counters.openTransactions += 1;
@@ -105,7 +106,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     this.#checkOpen();
     const own = this.#writes.fronts.get(id);
     const entry = own === undefined ? -1 : own.find(key, Infinity);
-    if (own !== undefined && entry >= 0) return own.kind(entry) === messageKinds.put ? own.value(entry) : undefined;
+    if (own !== undefined && entry >= 0) return own.kind(entry) === messageKinds.put ? own.value(entry).slice() : undefined;
     const tree = seq === this.snapshot ? this.#tree(id) : (this.#created.get(id) ?? this.#parts.state.treeAt(id, seq));
     const found = search(tree, this.#parts.state.cache, key, seq);
     return isMiss(found) ? this.#parts.reads.search(tree, key, seq).then(valueOf) : valueOf(found);
@@ -292,6 +293,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     state.budget.change('locks', -this.#held.size * lockBytes);
     this.#held.clear();
     this.#charge(-this.#writeSetBytes);
+    this.#writes.release();
     state.counters.openTransactions -= 1;
     this.#parts.ended(this);
   }

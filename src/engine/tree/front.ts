@@ -45,10 +45,25 @@ export class Front {
   rows: number = 0;
   bytes: number = 0;
 
-  constructor(arenaBytes: number = 1024) {
-    this.#arena = new Uint8Array(arenaBytes);
-    this.#rows = new Uint32Array(16 * width);
-    this.#table = new Uint32Array(32);
+  /** `like`: a front that held as much as this one shall; memory is had at once, not by doubling. */
+  constructor(like?: Front) {
+    this.#arena = new Uint8Array(like === undefined ? 512 : like.#used);
+    this.#rows = new Uint32Array(like === undefined ? 8 * width : like.#count * width + width);
+    this.#table = new Uint32Array(like === undefined ? 16 : like.#table.length);
+  }
+
+  /** Forgets all entries and keeps the memory. Views that were given are no longer what they were. */
+  reset(): void {
+    this.#used = 0;
+    this.#count = 0;
+    this.#keys = 0;
+    this.#table.fill(0);
+    this.#pieces = [];
+    this.#sorted = 0;
+    this.seqMax = 0;
+    this.seqMin = 0;
+    this.rows = 0;
+    this.bytes = 0;
   }
 
   get count(): number {

@@ -45,6 +45,9 @@ export interface TreeRecord {
   readonly height: number;
 }
 
+/** A front with more entries than this is followed by one of its size. */
+const frontOfSize = 1000;
+
 /** The tree of one dictionary. */
 export class Tree {
   readonly id: DictionaryId;
@@ -125,8 +128,9 @@ export class Tree {
 
   /** Sets the active front aside to be flushed. Only between commits: a front holds whole commits. */
   freeze(): void {
-    this.frozen = [this.active, ...this.frozen];
-    this.active = new Front();
+    const full = this.active;
+    this.frozen = [full, ...this.frozen];
+    this.active = new Front(full.count > frontOfSize ? full : undefined);
   }
 
   /** Adds a commit's deltas. */

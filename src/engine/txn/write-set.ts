@@ -2,7 +2,8 @@
 // see the writes as they were when it began, and a mark can take back what came after it (law 6).
 
 import type { DictionaryId, DictionaryOptions } from '../types.ts';
-import { Front } from '../tree/front.ts';
+import type { Front } from '../tree/front.ts';
+import type { FrontPool } from './front-pool.ts';
 
 /** A stated change of a dictionary's totals. */
 export interface StatedCount {
@@ -23,9 +24,14 @@ export interface DictionaryChange {
 /** The changes of a transaction in the order they were made. */
 export class WriteSet {
   readonly fronts: Map<DictionaryId, Front> = new Map();
+  readonly #pool: FrontPool;
   counts: StatedCount[] = [];
   changes: DictionaryChange[] = [];
   #operation: number = 0;
+
+  constructor(pool: FrontPool) {
+    this.#pool = pool;
+  }
 
   /** Number of the last operation. */
   get operation(): number {
@@ -48,7 +54,7 @@ export class WriteSet {
     let front = this.fronts.get(id);
     const before = front?.byteSize ?? 0;
     if (front === undefined) {
-      front = new Front(256);
+      front = this.#pool.take();
       this.fronts.set(id, front);
     }
     front.append(key, ++this.#operation, kind, value);
@@ -61,6 +67,14 @@ export class WriteSet {
 
   change(id: DictionaryId, kind: 'create' | 'drop', options: DictionaryOptions | undefined): void {
     this.changes.push({ operation: ++this.#operation, id, kind, options });
+  }
+
+  /** Ends the set; its memory goes back to the pool. */
+  release(): void {
+    for (const front of this.fronts.values()) this.#pool.give(front);
+    this.fronts.clear();
+    this.counts = [];
+    this.changes = [];
   }
 
   /** Takes back what came after the operation of that number. */
