@@ -26,13 +26,34 @@ function payloadSpace(length: number): Uint8Array {
 /** Bytes that a message adds to a basement beside its key and value, roughly. */
 const messageOverhead = 4;
 
+/** The memory that a builder fills. Builders come and go with each extent, and what they would leave to the collector is megabytes. */
+class Workspace {
+  readonly basement = new RunBuilder(512, 32 * 1024);
+  image = new Uint8Array(256 * 1024);
+
+  /** A spare one, or a new one. */
+  static take(): Workspace {
+    return spares.pop() ?? new Workspace();
+  }
+
+  /** Keeps this one for the next builder, unless a large value has made it large or enough are kept. */
+  giveBack(): void {
+    this.basement.clear();
+    if (this.image.length <= spareBytesMax && this.basement.capacityBytes <= spareBytesMax && spares.length < sparesMax) spares.push(this);
+  }
+}
+
+const sparesMax = 2;
+const spareBytesMax = 2 * 1024 * 1024;
+const spares: Workspace[] = [];
+
 /** Messages in, image and fences out. */
 export class ExtentBuilder implements MessageSink {
   readonly #codec: Codec;
   readonly #readPageBytes: number;
-  readonly #basement = new RunBuilder(256, 32 * 1024);
+  /** From the first message until `finish`. */
+  #workspace: Workspace | undefined;
   #rows: FenceRow[] = [];
-  #image: Uint8Array;
   #imageLength = 0;
   #closedRaw = 0;
   #closedCount = 0;
@@ -43,17 +64,16 @@ export class ExtentBuilder implements MessageSink {
   constructor(codec: Codec, readPageBytes: number) {
     this.#codec = codec;
     this.#readPageBytes = readPageBytes;
-    this.#image = new Uint8Array(64 * 1024);
   }
 
   /** Bytes of keys and values taken so far. */
   get rawBytes(): number {
-    return this.#closedRaw + this.#basement.rawBytes;
+    return this.#closedRaw + (this.#workspace?.basement.rawBytes ?? 0);
   }
 
   /** Messages taken so far. */
   get count(): number {
-    return this.#closedCount + this.#basement.count;
+    return this.#closedCount + (this.#workspace?.basement.count ?? 0);
   }
 
   get isEmpty(): boolean {
@@ -61,7 +81,7 @@ export class ExtentBuilder implements MessageSink {
   }
 
   append(source: Run, index: number, seq: number): void {
-    const basement = this.#basement;
+    const { basement } = this.#open();
     const needed = basement.rawBytes + source.size(index) + (basement.count + 1) * messageOverhead;
     if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithKey(source, index));
     basement.append(source, index, seq);
@@ -70,7 +90,7 @@ export class ExtentBuilder implements MessageSink {
 
   /** As `append`, for a message in an arena. Versions of one key come one after the other. */
   appendSlice(slice: MessageSlice): void {
-    const basement = this.#basement;
+    const { basement } = this.#open();
     const size = slice.keyEnd - slice.keyStart + slice.valueEnd - slice.valueStart;
     const needed = basement.rawBytes + size + (basement.count + 1) * messageOverhead;
     if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithSlice(slice));
@@ -81,12 +101,14 @@ export class ExtentBuilder implements MessageSink {
   /** The extent of all messages so far, which are not none; the image is a fresh copy, and the builder is empty afterwards. */
   finish(): { image: Uint8Array; fences: Fences } {
     assert(!this.isEmpty, 'an extent holds a message');
-    const { keys, keyOffsets, count } = this.#basement;
+    const workspace = this.#open();
+    const { keys, keyOffsets, count } = workspace.basement;
     const lastKey = keys.slice(keyOffsets[count - 1], keyOffsets[count]);
     this.#closeBasement();
     const fences = Fences.of({ codec: this.#codec.id, minSeq: this.#minSeq, maxSeq: this.#maxSeq, lastKey }, this.#rows);
-    const image = this.#image.slice(0, this.#imageLength);
+    const image = workspace.image.slice(0, this.#imageLength);
     this.#reset();
+    workspace.giveBack();
     return { image, fences };
   }
 
@@ -102,8 +124,13 @@ export class ExtentBuilder implements MessageSink {
     this.#continues = sameKey;
   }
 
+  #open(): Workspace {
+    this.#workspace ??= Workspace.take();
+    return this.#workspace;
+  }
+
   #closeBasement(): void {
-    const basement = this.#basement;
+    const { basement } = this.#open();
     const payload = payloadSpace(encodedRunLengthMax(basement));
     const rawLength = encodeRun(basement, payload, 0);
     const at = this.#imageLength;
@@ -111,7 +138,7 @@ export class ExtentBuilder implements MessageSink {
     this.#rows.push({
       storedLength,
       rawLength,
-      checksum: crc32c(this.#image, at, at + storedLength),
+      checksum: crc32c(this.#open().image, at, at + storedLength),
       rows: basement.count,
       firstKey: basement.keys.slice(0, basement.keyOffsets[1]),
       continues: this.#continues,
@@ -127,18 +154,25 @@ export class ExtentBuilder implements MessageSink {
   #store(payload: Uint8Array): { storedLength: number; plain: boolean } {
     const at = this.#imageLength;
     const room = Math.max(this.#codec.maxCompressedLength(payload.length), payload.length);
-    if (at + room > this.#image.length) {
-      const larger = new Uint8Array(Math.max(at + room, this.#image.length * 2));
-      larger.set(this.#image.subarray(0, at));
-      this.#image = larger;
-    }
-    const compressed = this.#codec.compress(payload, this.#image.subarray(at));
+    const image = this.#imageWithRoom(at + room);
+    const compressed = this.#codec.compress(payload, image.subarray(at));
     if (compressed < payload.length) return { storedLength: compressed, plain: false };
-    this.#image.set(payload, at);
+    image.set(payload, at);
     return { storedLength: payload.length, plain: true };
   }
 
+  #imageWithRoom(length: number): Uint8Array {
+    const workspace = this.#open();
+    if (length > workspace.image.length) {
+      const larger = new Uint8Array(Math.max(length, workspace.image.length * 2));
+      larger.set(workspace.image.subarray(0, this.#imageLength));
+      workspace.image = larger;
+    }
+    return workspace.image;
+  }
+
   #reset(): void {
+    this.#workspace = undefined;
     this.#rows = [];
     this.#imageLength = 0;
     this.#closedRaw = 0;

@@ -66,6 +66,11 @@ export class RunBuilder implements RunColumns, MessageSink {
     return this.keyBytes + this.valueBytes;
   }
 
+  /** Memory that it keeps. */
+  get capacityBytes(): number {
+    return this.keys.length + this.values.length + 17 * this.#capacity;
+  }
+
   append(source: Run, index: number, seq: number): void {
     const keyStart = source.keyOffsets[index] as number;
     const keyEnd = source.keyOffsets[index + 1] as number;

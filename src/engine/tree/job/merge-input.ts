@@ -27,6 +27,7 @@ const sliceEntries = 1024;
 export class FrontInput implements MergeInput {
   readonly #front: Front;
   readonly #order: Uint32Array;
+  readonly #builder: RunBuilder = new RunBuilder(sliceEntries, 64 * 1024);
   #at: number = 0;
 
   constructor(front: Front) {
@@ -37,7 +38,7 @@ export class FrontInput implements MergeInput {
   *next(): JobStep<MergeWindow | undefined> {
     const front = this.#front;
     if (this.#at >= this.#order.length) return undefined;
-    const builder = new RunBuilder();
+    const builder = this.#builder;
     const slice = emptySlice();
     const end = Math.min(this.#order.length, this.#at + sliceEntries);
     for (; this.#at < end; this.#at++) {
