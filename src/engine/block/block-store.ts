@@ -4,16 +4,16 @@
 // Checkpoints are counted in memory by epochs: what happens now is first in the checkpoint that is captured next.
 
 import { assert, must } from '../../base/assert.ts';
-import { ByteWriter } from '../../base/byte-writer.ts';
-import { crc32c } from '../../base/crc32c.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
 import { BlockFile, isNoSpace } from './block-file.ts';
 import { blockTableNumber, unitBytes, unitsFor } from './block-number.ts';
 import type { BlockNumber, CheckpointRoot } from './block-number.ts';
-import { blockKinds, encodeMeta, encodePlace, piecesOf } from './block-table.ts';
+import { blockKinds, BlockTableWriter, piecesOf } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
 import { chooseSuperblock, createDataFile, readTable, readTwice, writeSuperblock } from './data-file.ts';
+import { encodeMeta } from './meta-image.ts';
+import type { MetaImage } from './meta-image.ts';
 import { copyDown, hasRoomBelow, highestUnit } from './move-down.ts';
 import { firstFileUnits, superblockUnits } from './superblock.ts';
 import type { Slot, Superblock, TwicePlace } from './superblock.ts';
@@ -28,6 +28,8 @@ interface Image {
   /** First epoch whose checkpoint has it no more; Infinity while it is the newest. */
   to: number;
   readers: number;
+  /** The last epoch in whose block table it was listed. */
+  listed: number;
 }
 
 /** What was dropped: the version that was newest then, if there was one, and the first checkpoint without the block. */
@@ -50,6 +52,9 @@ export interface BlockStatistics {
 
 /** Rows of the block table that are encoded between two turns of the event loop. */
 const tableSlice = 4096;
+
+/** Images in limbo that are looked at between two turns. */
+const limboSlice = 1024;
 
 /** Least and most units kept free for a checkpoint. */
 const reserveUnitsMin = 32;
@@ -104,9 +109,11 @@ export class BlockStore {
       const probe = new BlockFile(handle, sizeUnits);
       const chosen = await chooseSuperblock(probe);
       const places = await readTable(probe, chosen.superblock);
-      const file = new BlockFile(handle, Math.max(sizeUnits, firstFileUnits, ...endsOf(places, chosen.superblock)));
+      const used = usedPieces(places, chosen.superblock.table);
+      const last = used.at(-1);
+      const file = new BlockFile(handle, Math.max(sizeUnits, firstFileUnits, last === undefined ? 0 : last.start + last.units));
       const store = new BlockStore(env, file, chosen);
-      store.#load(places);
+      store.#load(places, used);
       await writeSuperblock(file, chosen.superblock, chosen.slot);
       // The name too may be in the page cache only, if the process that made the file ended before its directory was synced.
       await env.files.syncDirectory(directoryOf(path));
@@ -137,7 +144,7 @@ export class BlockStore {
     const first = await this.#file.put(image, 'data');
     const number = this.reserveNumber();
     const place: BlockPlace = { number, kind: blockKinds.data, first, second: -1, length: image.length, checksum: 0 };
-    this.#enter({ place, from: Infinity, to: Infinity, readers: 0 });
+    this.#enter({ place, from: Infinity, to: Infinity, readers: 0, listed: 0 });
     return number;
   }
 
@@ -215,9 +222,9 @@ export class BlockStore {
     const epoch = this.#captured ?? this.#epoch;
     this.#writing.add(number);
     try {
-      const placed = await this.#putTwice(number, payload);
+      const placed = await this.#putTwice(encodeMeta(number, this.#superblock.generation + 1, payload));
       const place: BlockPlace = { number, kind: blockKinds.meta, ...placed };
-      this.#enterVersion({ place, from: epoch, to: Infinity, readers: 0 });
+      this.#enterVersion({ place, from: epoch, to: Infinity, readers: 0, listed: 0 });
     } finally {
       this.#writing.delete(number);
       if (this.#captured === undefined) this.#dropped.delete(number);
@@ -248,6 +255,7 @@ export class BlockStore {
     this.#durable = captured;
     this.#endCapture();
     if (before.table !== undefined) this.#releaseTwice(before.table);
+    await this.#freeLimbo();
     await this.#file.keepReserve(this.#reserve());
     await this.#file.cutTail();
   }
@@ -256,6 +264,7 @@ export class BlockStore {
   cancelCheckpoint(): void {
     assert(this.#captured !== undefined, 'a checkpoint was begun');
     this.#endCapture();
+    for (const image of this.#limbo) this.#settle(image);
   }
 
   /**
@@ -280,7 +289,7 @@ export class BlockStore {
     if (isTaken || this.#images.get(number) !== image) for (const { start, units } of piecesOf(place)) this.#file.release(start, units);
     else {
       this.#leave(image);
-      this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0 });
+      this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0, listed: 0 });
       this.#retire(image, this.#epoch);
     }
     return true;
@@ -316,8 +325,7 @@ export class BlockStore {
     return last;
   }
 
-  #load(places: readonly BlockPlace[]): void {
-    const used = usedPieces(places, this.#superblock.table);
+  #load(places: readonly BlockPlace[], used: readonly { readonly start: number; readonly units: number }[]): void {
     let at = 0;
     for (const { start, units } of used) {
       if (start < at) throw new EngineError('corruption', 'two blocks in one place', { place: { file: this.#file.path, offset: start * unitBytes } });
@@ -326,7 +334,7 @@ export class BlockStore {
     }
     const end = this.#file.bytes / unitBytes;
     if (end > at) this.#file.release(at, end - at);
-    for (const place of places) this.#enter({ place, from: 0, to: Infinity, readers: 0 });
+    for (const place of places) this.#enter({ place, from: 0, to: Infinity, readers: 0, listed: 0 });
   }
 
   /** Puts a version that was written in place of the one before; of a block that was dropped meanwhile only older checkpoints have it. */
@@ -382,28 +390,46 @@ export class BlockStore {
   #endCapture(): void {
     this.#captured = undefined;
     for (const number of this.#dropped.keys()) if (!this.#writing.has(number)) this.#dropped.delete(number);
-    for (const image of this.#limbo) this.#settle(image);
   }
 
-  async #writeTable(captured: number): Promise<TwicePlace> {
-    const images = [...this.#images.values(), ...this.#limbo].filter((image) => this.#isIn(image, captured));
-    const writer = new ByteWriter(16 + images.length * 24);
-    writer.varint(images.length);
-    for (const [i, image] of images.entries()) {
-      if (i % tableSlice === tableSlice - 1) await this.#env.tasks.pause();
-      encodePlace(writer, image.place);
+  /** Frees what nothing needs since the last publish, a slice at a time. */
+  async #freeLimbo(): Promise<void> {
+    let looked = 0;
+    for (const image of this.#limbo) {
+      this.#settle(image);
+      looked++;
+      if (looked % limboSlice === 0) await this.#env.tasks.pause();
     }
-    return this.#putTwice(blockTableNumber, writer.bytes());
   }
 
-  async #putTwice(number: number, payload: Uint8Array): Promise<TwicePlace> {
-    const image = encodeMeta(number, this.#superblock.generation + 1, payload);
-    const first = await this.#file.put(image, 'meta');
+  /**
+   * Writes the table of the captured state. Which images that has does not change any more; where they are listed does, while others run
+   * between two slices: an image that is dropped moves to limbo, which is walked last.
+   */
+  async #writeTable(captured: number): Promise<TwicePlace> {
+    const table = new BlockTableWriter(this.#images.size);
+    let rows = 0;
+    for (const images of [this.#images.values(), this.#limbo]) {
+      for (const image of images) {
+        if (image.listed === captured || !this.#isIn(image, captured)) continue;
+        image.listed = captured;
+        table.row(image.place);
+        rows++;
+        if (rows % tableSlice !== 0) continue;
+        table.endSlice();
+        await this.#env.tasks.pause();
+      }
+    }
+    return this.#putTwice(table.finish(this.#superblock.generation + 1));
+  }
+
+  async #putTwice({ bytes, checksum }: MetaImage): Promise<TwicePlace> {
+    const first = await this.#file.put(bytes, 'meta');
     try {
-      const second = await this.#file.put(image, 'meta', first);
-      return { first, second, length: image.length, checksum: crc32c(image) };
+      const second = await this.#file.put(bytes, 'meta', first);
+      return { first, second, length: bytes.length, checksum };
     } catch (error) {
-      this.#file.release(first, unitsFor(image.length));
+      this.#file.release(first, unitsFor(bytes.length));
       throw error;
     }
   }
@@ -435,9 +461,4 @@ function usedPieces(places: readonly BlockPlace[], table: TwicePlace | undefined
   if (table !== undefined) for (const start of [table.first, table.second]) pieces.push({ start, units: unitsFor(table.length) });
   for (const place of places) pieces.push(...piecesOf(place));
   return pieces.sort((a, b) => a.start - b.start);
-}
-
-function endsOf(places: readonly BlockPlace[], superblock: Superblock): number[] {
-  const last = usedPieces(places, superblock.table).at(-1);
-  return last === undefined ? [] : [last.start + last.units];
 }

@@ -5,8 +5,9 @@ import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
 import type { BlockFile } from './block-file.ts';
 import { blockTableNumber, unitBytes } from './block-number.ts';
-import { decodeBlockTable, decodeMeta } from './block-table.ts';
+import { decodeBlockTable } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
+import { decodeMeta } from './meta-image.ts';
 import { decodeSuperblock, encodeSuperblock, firstFileUnits, superblockUnits } from './superblock.ts';
 import type { Slot, Superblock, TwicePlace } from './superblock.ts';
 

@@ -1,13 +1,13 @@
 // Copies a block to a lower place in the file: idle work that lets the file shrink ("space comes back", engine.md section 4). The copy is in
 // no checkpoint until the store takes it in place of the old one; the old place is held by law 16 like that of any replaced block.
 
-import { crc32c } from '../../base/crc32c.ts';
 import { isNoSpace } from './block-file.ts';
 import type { BlockFile } from './block-file.ts';
 import { unitBytes, unitsFor } from './block-number.ts';
-import { blockKinds, encodeMeta } from './block-table.ts';
+import { blockKinds } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
 import { readTwice } from './data-file.ts';
+import { encodeMeta } from './meta-image.ts';
 
 /** Gaps must have this part of the file, and so many units, before anything is moved. */
 const gapPart = 1 / 4;
@@ -41,7 +41,7 @@ async function copyData(file: BlockFile, place: BlockPlace, limit: number): Prom
 }
 
 async function copyMeta(file: BlockFile, place: BlockPlace, to: { limit: number; generation: number }): Promise<BlockPlace | undefined> {
-  const image = encodeMeta(place.number, to.generation, await readTwice(file, place, place.number));
+  const { bytes: image, checksum } = encodeMeta(place.number, to.generation, await readTwice(file, place, place.number));
   const first = await file.putBelow(image, 'data', { other: undefined, limit: to.limit });
   if (first < 0) return undefined;
   let second = -1;
@@ -50,5 +50,5 @@ async function copyMeta(file: BlockFile, place: BlockPlace, to: { limit: number;
   } finally {
     if (second < 0) file.release(first, unitsFor(image.length));
   }
-  return second < 0 ? undefined : { ...place, first, second, length: image.length, checksum: crc32c(image) };
+  return second < 0 ? undefined : { ...place, first, second, length: image.length, checksum };
 }

@@ -165,8 +165,8 @@ const breaks: readonly Planted[] = [
   {
     name: 'a block that no edit took is in the checkpoint',
     file: store,
-    from: 'this.#enter({ place, from: Infinity, to: Infinity, readers: 0 });',
-    to: 'this.#enter({ place, from: 0, to: Infinity, readers: 0 });',
+    from: 'this.#enter({ place, from: Infinity, to: Infinity, readers: 0, listed: 0 });',
+    to: 'this.#enter({ place, from: 0, to: Infinity, readers: 0, listed: 0 });',
   },
   {
     name: 'what is dropped after the capture is missing in the checkpoint (law 17)',
@@ -183,8 +183,8 @@ const breaks: readonly Planted[] = [
   {
     name: 'the old place of a moved block is free at once (law 16)',
     file: store,
-    from: 'this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0 });\n            this.#retire(image, this.#epoch);',
-    to: 'this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0 });\n            this.#retire(image, 0);',
+    from: 'this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0, listed: 0 });\n            this.#retire(image, this.#epoch);',
+    to: 'this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0, listed: 0 });\n            this.#retire(image, 0);',
   },
   {
     name: 'recovery does not write the chosen superblock again (law 22)',
