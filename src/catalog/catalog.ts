@@ -13,6 +13,7 @@ import type { NameEntry } from './entry.ts';
 import { IndexBuilds } from './index-build.ts';
 import { newIndexes } from './index-spec.ts';
 import { eachRow } from './rows.ts';
+import { modifyEntry } from './modify.ts';
 import type { Namespace } from './namespace.ts';
 import { checkCreatable } from './namespace.ts';
 import type { Named, NameTable } from './name-table.ts';
@@ -146,6 +147,15 @@ export class StoredCatalog implements Catalog {
     }
     await this.#forget(stored, from, source);
     await this.#put(stored, to, source, source.entry);
+  }
+
+  async modify(txn: CatalogTransaction, ns: Namespace, changes: Document): Promise<Document> {
+    const stored = storedTransaction(txn);
+    const named = await this.#lockName(stored, ns);
+    if (named === undefined) throw noCollection(ns);
+    const { entry, reply } = modifyEntry(ns, named.entry, changes);
+    await this.#put(stored, ns, named, entry);
+    return reply;
   }
 
   async createIndexes(

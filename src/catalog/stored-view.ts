@@ -2,6 +2,7 @@
 
 import { BsonArray } from '../bson/index.ts';
 import type { Document, Value } from '../bson/index.ts';
+import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
 import { describeView } from './options.ts';
 import type { View } from './types.ts';
@@ -12,11 +13,11 @@ export class StoredView implements View {
   readonly ns: Namespace;
   readonly viewOn: string;
   readonly pipeline: readonly Value[];
-  readonly #options: Document;
+  readonly entry: Extract<NameEntry, { readonly kind: 'view' }>;
 
   constructor(ns: Namespace, options: Document) {
     this.ns = ns;
-    this.#options = options;
+    this.entry = { kind: 'view', options };
     const pipeline = options.get('pipeline');
     const viewOn = options.get('viewOn');
     this.viewOn = typeof viewOn === 'string' ? viewOn : '';
@@ -24,6 +25,6 @@ export class StoredView implements View {
   }
 
   describe(): Document {
-    return describeView(this.ns, this.#options);
+    return describeView(this.ns, this.entry.options);
   }
 }

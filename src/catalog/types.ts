@@ -206,6 +206,11 @@ export interface Catalog {
   dropDatabase(txn: CatalogTransaction, db: string): Promise<void>;
   rename(txn: CatalogTransaction, from: Namespace, to: Namespace, choices: { readonly dropTarget: boolean }): Promise<void>;
   /**
+   * `collMod`: validation and options of a collection, one index's `expireAfterSeconds` and `hidden`, a view's `viewOn` and `pipeline`. Gives
+   * the fields of the reply (`hidden_old`, `hidden_new`, ...). 26, 27, 72, 14, 40415.
+   */
+  modify(txn: CatalogTransaction, ns: Namespace, changes: Document): Promise<Document>;
+  /**
    * Builds indexes in transactions of its own, all or nothing; writers of the collection wait meanwhile. Makes the collection if needed.
    * 67, 85, 86, 11000, 171, 197 ...
    */

@@ -6,6 +6,7 @@ import { describeValue, Document } from '../../src/bson/index.ts';
 import type { Value } from '../../src/bson/index.ts';
 import { namespaceOf, openCatalog } from '../../src/catalog/index.ts';
 import type { Catalog, CatalogTransaction, Collection, Namespace } from '../../src/catalog/index.ts';
+import { openEnvironment } from '../../src/engine/index.ts';
 import type { Environment } from '../../src/engine/index.ts';
 import { openMemoryEnv } from '../../src/env/index.ts';
 import { ModelEnvironment } from '../support/model-environment.ts';
@@ -15,13 +16,29 @@ export const people: Namespace = namespaceOf('test', 'people');
 export interface Opened {
   readonly engine: Environment;
   readonly catalog: Catalog;
-  /** The catalog of the same environment, opened again. */
-  readonly reopen: () => Promise<Catalog>;
+  /** Calls `look` with this catalog, then closes the environment and calls it with the catalog that opening it again gives. */
+  readonly beforeAndAfterReopening: (look: (catalog: Catalog) => Promise<void>) => Promise<void>;
 }
 
-export async function openForTest(engine: Environment = new ModelEnvironment()): Promise<Opened> {
+/** A catalog over the engine, on files in memory. */
+export async function openForTest(): Promise<Opened> {
   const env = await openMemoryEnv();
-  return { engine, catalog: await openCatalog(engine, env), reopen: () => openCatalog(engine, env) };
+  const open = (): Promise<Environment> => openEnvironment(env, '/data', { cacheBytes: 8 << 20 });
+  const engine = await open();
+  const catalog = await openCatalog(engine, env);
+  const beforeAndAfterReopening: Opened['beforeAndAfterReopening'] = async (look) => {
+    await look(catalog);
+    await engine.close();
+    const again = await open();
+    await look(await openCatalog(again, env));
+    assert.deepEqual((await again.verify()).problems, []);
+  };
+  return { engine, catalog, beforeAndAfterReopening };
+}
+
+/** A catalog over the model of the engine. */
+export async function openOverModel(): Promise<Catalog> {
+  return openCatalog(new ModelEnvironment(), await openMemoryEnv());
 }
 
 export const doc = (fields: Readonly<Record<string, Value>>): Document => Document.of(fields);

@@ -106,21 +106,21 @@ test('a refused document leaves nothing behind in the indexes before the one tha
 });
 
 test('an array gives an entry for each element and makes the index multikey, for ever and after reopening', async () => {
-  const { catalog, reopen } = await openForTest();
+  const { catalog, beforeAndAfterReopening } = await openForTest();
   await catalog.createIndexes(people, [spec({ 'a.b': 1, c: 1 })]);
   await insertAll(catalog, [doc({ _id: 1, a: doc({ b: 1 }), c: 1 })]);
   const first = await reading(catalog);
   assert.equal(first.collection.indexes[1]?.isMultikey, false);
   const a = BsonArray.of([doc({ b: 1 }), doc({ b: 2 }), doc({ b: 2 })]);
   await insertAll(catalog, [doc({ _id: 2, a, c: 1 })]);
-  for (const opened of [catalog, await reopen()]) {
+  await beforeAndAfterReopening(async (opened) => {
     const { txn, collection } = await reading(opened);
     const index = collection.indexes[1];
     assert.equal(index?.isMultikey, true);
     assert.deepEqual(index.multikeyComponents, [[true, false], [false]]);
     assert.equal(index.totals(txn).rows, 3);
     await assertWhole(opened);
-  }
+  });
 });
 
 test('two arrays side by side in one index are 171', async () => {

@@ -23,9 +23,9 @@ test('names that may be read but not created are refused at creation', () => {
 });
 
 test('a created collection is listed with its UUID and options, also after reopening', async () => {
-  const { catalog, reopen } = await openForTest();
+  const { catalog, beforeAndAfterReopening } = await openForTest();
   await catalog.run((txn) => catalog.create(txn, people, doc({ capped: true, size: 4096 })));
-  for (const opened of [catalog, await reopen()]) {
+  await beforeAndAfterReopening(async (opened) => {
     const txn = opened.begin('read');
     assert.deepEqual(await opened.databases(txn), ['test']);
     const [entry] = await opened.collections(txn, 'test');
@@ -33,7 +33,7 @@ test('a created collection is listed with its UUID and options, also after reope
     assert.equal(row.get('name'), 'people');
     assert.equal((row.get('options') as Document).get('capped'), true);
     assert.equal((row.get('info') as Document).has('uuid'), true);
-  }
+  });
 });
 
 test('a name that is taken is refused with 48, an option that is unknown with 40415', async () => {
@@ -44,17 +44,18 @@ test('a name that is taken is refused with 48, an option that is unknown with 40
 });
 
 test('a view is kept, found as a view, and refused where a collection is wanted', async () => {
-  const { catalog, reopen } = await openForTest();
+  const { catalog, beforeAndAfterReopening } = await openForTest();
   const ns = namespaceOf('test', 'adults');
   const pipeline = BsonArray.of([doc({ $match: doc({ age: doc({ $gte: 18 }) }) })]);
   await catalog.run((txn) => catalog.create(txn, ns, doc({ viewOn: 'people', pipeline })));
-  const opened = await reopen();
-  const txn = opened.begin('read');
-  const view = await opened.lookup(txn, ns);
-  assert(view?.kind === 'view');
-  assert.equal(view.viewOn, 'people');
-  assert.equal(view.pipeline.length, 1);
-  assert.throws(() => opened.collection(txn, ns), refusal(166));
+  await beforeAndAfterReopening(async (opened) => {
+    const txn = opened.begin('read');
+    const view = await opened.lookup(txn, ns);
+    assert(view?.kind === 'view');
+    assert.equal(view.viewOn, 'people');
+    assert.equal(view.pipeline.length, 1);
+    assert.throws(() => opened.collection(txn, ns), refusal(166));
+  });
 });
 
 test('dropping forgets the collection and its database; an unknown one is 26', async () => {
@@ -85,17 +86,17 @@ test('a transaction that meets a collection changed after its snapshot is a writ
 });
 
 test('a renamed collection keeps documents, indexes and UUID under the new name, in another database too', async () => {
-  const { catalog, reopen } = await openForTest();
+  const { catalog, beforeAndAfterReopening } = await openForTest();
   await insertAll(catalog, [doc({ _id: 1, a: 5 })]);
   const { collection } = await reading(catalog);
   const to = namespaceOf('other', 'folk');
   await catalog.run((txn) => catalog.rename(txn, people, to, { dropTarget: false }));
-  for (const opened of [catalog, await reopen()]) {
+  await beforeAndAfterReopening(async (opened) => {
     const moved = await reading(opened, to);
     assert.deepEqual(moved.collection.uuid.bytes, collection.uuid.bytes);
     assert.equal((await moved.collection.get(moved.txn, moved.collection.keyOf(1)))?.get('a'), 5);
     assert.equal(await opened.collection(moved.txn, people), undefined);
-  }
+  });
 });
 
 test('renaming onto a name that is taken is 48 unless the target is to be dropped', async () => {

@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { BsonArray, compareValues, DateTime, Document, Double, ObjectId } from '../../src/bson/index.ts';
 import type { Value } from '../../src/bson/index.ts';
 import { compileFilter, compileProjection, compileSort } from '../../src/query/index.ts';
-import { assertWhole, doc, insertAll, openForTest, people, spec } from '../catalog/catalog-for-test.ts';
+import type { Catalog } from '../../src/catalog/index.ts';
+import { assertWhole, doc, insertAll, openForTest, openOverModel, people, spec } from '../catalog/catalog-for-test.ts';
 import { count, distinct, find } from './plan-for-test.ts';
 
 const options = { now: new DateTime(0) };
@@ -93,8 +94,11 @@ const normal = (document: Document): Document =>
 const normalBytes = (document: Document): string => bytesOf(normal(document));
 const hasDifferentPaths = (paths: readonly string[]): boolean => !(paths.includes('c') && paths.some((each) => each.startsWith('c.')));
 
-async function make(documents: readonly Document[], indexes: readonly (readonly [Record<string, Value>, Record<string, Value>])[]) {
-  const opened = await openForTest();
+type Indexes = readonly (readonly [Record<string, Value>, Record<string, Value>])[];
+
+/** A collection that got half of its documents before its indexes and half after; over the engine, or its model. */
+async function make(documents: readonly Document[], indexes: Indexes, overModel = false): Promise<{ catalog: Catalog; stored: readonly Document[] }> {
+  const opened = overModel ? { catalog: await openOverModel() } : await openForTest();
   const numbered = documents.map((fields, i) => Document.fromEntries([['_id', i], ...fields.fields]));
   await insertAll(opened.catalog, numbered.slice(0, numbered.length / 2));
   for (const [key, choices] of indexes) {
@@ -110,8 +114,8 @@ async function make(documents: readonly Document[], indexes: readonly (readonly 
 
 test('a query has the same answer by index as by scan', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fields, { maxLength: 24 }), fc.array(index, { maxLength: 3 }), fc.array(query, { minLength: 3, maxLength: 8 }), async (documents, indexes, queries) => {
-      const { catalog, stored } = await make(documents, indexes);
+    fc.asyncProperty(fc.array(fields, { maxLength: 24 }), fc.array(index, { maxLength: 3 }), fc.array(query, { minLength: 3, maxLength: 8 }), fc.boolean(), async (documents, indexes, queries, overModel) => {
+      const { catalog, stored } = await make(documents, indexes, overModel);
       await assertWhole(catalog);
       for (const { filter: wanted, sort, projection, limit, skip } of queries) {
         const compiled = compileFilter(wanted, options);

@@ -1,0 +1,107 @@
+// What `collMod` changes: validation and options of a collection, the pipeline of a view, and of one index its time to live and whether plans
+// see it (manual: "collMod"). Pure: from the entry as it is to the entry as it will be.
+
+import { CommandError } from '../base/errors.ts';
+import { describeValue, Document, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import type { NameEntry } from './entry.ts';
+import { equalKeys, primaryKeyPattern } from './index-spec.ts';
+import type { Namespace } from './namespace.ts';
+import { numberOf } from './number.ts';
+import { parseCreateOptions } from './options.ts';
+import { badValue, indexNotFound, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
+
+/** The entry after the change, and what the reply says of it. */
+export interface Modification {
+  readonly entry: NameEntry;
+  readonly reply: Document;
+}
+
+const ofCollections: ReadonlySet<string> = new Set(['validator', 'validationLevel', 'validationAction', 'index', 'changeStreamPreAndPostImages']);
+const ofViews: ReadonlySet<string> = new Set(['viewOn', 'pipeline']);
+
+type CollectionEntry = Extract<NameEntry, { readonly kind: 'collection' }>;
+
+/** The entry changed as asked; 72, 27, 14, 40415 for what cannot be. */
+export function modifyEntry(ns: Namespace, entry: NameEntry, changes: Document): Modification {
+  for (const name of changes.keys()) {
+    if (!ofCollections.has(name) && !ofViews.has(name)) throw unknownField('collMod', name);
+    const fits = entry.kind === 'view' ? ofViews : ofCollections;
+    if (!fits.has(name)) throw invalidOptions(`option not supported on a ${entry.kind}: ${name}`);
+  }
+  if (entry.kind === 'view') return { entry: modifyView(changes, entry.options), reply: Document.empty };
+  const index = changes.get('index');
+  const plain = changes.fields.filter(([name]) => name !== 'index');
+  const modified = plain.length === 0 ? entry : { ...entry, options: merged(entry.options, plain) };
+  return index === undefined ? { entry: modified, reply: Document.empty } : modifyIndex(ns, modified, index);
+}
+
+function modifyView(changes: Document, options: Document): NameEntry {
+  if (!changes.isEmpty && !(changes.has('viewOn') && changes.has('pipeline'))) {
+    throw invalidOptions("Must specify both 'viewOn' and 'pipeline' when modifying a view and auth is not enabled");
+  }
+  return { kind: 'view', options: merged(options, changes.fields) };
+}
+
+/** The options with these in their place, checked as for `create`. */
+function merged(options: Document, changes: readonly (readonly [string, Value])[]): Document {
+  const names = new Set(changes.map(([name]) => name));
+  return parseCreateOptions(Document.fromEntries([...options.fields.filter(([name]) => !names.has(name)), ...changes]));
+}
+
+const indexFields: ReadonlySet<string> = new Set(['name', 'keyPattern', 'expireAfterSeconds', 'hidden']);
+
+function modifyIndex(ns: Namespace, entry: CollectionEntry, asked: Value): Modification {
+  if (!(asked instanceof Document)) throw typeMismatch(`BSON field 'collMod.index' is the wrong type '${String(typeNameOf(typeOf(asked)))}', expected type 'object'`);
+  for (const name of asked.keys()) if (!indexFields.has(name)) throw unknownField('collMod.index', name);
+  const at = findIndex(ns, entry, asked);
+  if (!asked.has('expireAfterSeconds') && !asked.has('hidden')) {
+    throw invalidOptions('no expireAfterSeconds, hidden, unique, or prepareUnique field');
+  }
+  const row = entry.indexes[at];
+  if (row === undefined) throw badValue("can't hide _id index");
+  const reply: [string, Value][] = [];
+  const spec = ['expireAfterSeconds', 'hidden'].reduce((changed, name) => changeOption(changed, name, asked, reply), row.spec);
+  return { entry: { ...entry, indexes: entry.indexes.with(at, { ...row, spec }) }, reply: Document.fromEntries(reply) };
+}
+
+/** The place of the index among the secondary ones; -1 for that of `_id`. */
+function findIndex(ns: Namespace, { indexes }: CollectionEntry, asked: Document): number {
+  const name = asked.get('name');
+  const key = asked.get('keyPattern');
+  if (name !== undefined && key !== undefined) throw invalidOptions('Cannot specify both key pattern and name.');
+  if (name === undefined && !(key instanceof Document)) throw invalidOptions('Must specify either index name or key pattern.');
+  if (name === '_id_' || (key instanceof Document && equalKeys(key, primaryKeyPattern))) return -1;
+  const at = indexes.findIndex(({ spec }) => {
+    const pattern = spec.get('key');
+    return name === undefined ? key instanceof Document && pattern instanceof Document && equalKeys(pattern, key) : spec.get('name') === name;
+  });
+  if (at < 0) throw indexNotFound(`cannot find index ${describeValue(name ?? key ?? null)} for ns ${ns.text}`);
+  return at;
+}
+
+/** One option of a specification; the reply says what it was and what it is, where that differs. */
+function changeOption(spec: Document, name: string, asked: Document, reply: [string, Value][]): Document {
+  const wanted = asked.get(name);
+  if (wanted === undefined) return spec;
+  const now = checked(name, wanted);
+  const before = spec.get(name);
+  if (name !== 'hidden' || (before === true) !== (now === true)) {
+    if (before !== undefined || name === 'hidden') reply.push([`${name}_old`, before ?? false]);
+    reply.push([`${name}_new`, now]);
+  }
+  const others = spec.fields.filter(([option]) => option !== name);
+  return Document.fromEntries(now === false ? others : [...others, [name, now]]);
+}
+
+function checked(name: string, value: Value): Value {
+  if (name === 'hidden') {
+    if (typeof value !== 'boolean') throw typeMismatch("BSON field 'collMod.index.hidden' is the wrong type, expected type 'bool'");
+    return value;
+  }
+  if (!isNumber(value)) throw typeMismatch("BSON field 'collMod.index.expireAfterSeconds' is the wrong type, expected a number");
+  const seconds = numberOf(value);
+  if (!(seconds >= 0)) throw new CommandError(72, 'InvalidOptions', "TTL index 'expireAfterSeconds' option must be numeric and cannot be less than 0");
+  return BigInt(Math.trunc(Math.min(seconds, 2147483647)));
+}
+
