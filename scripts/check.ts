@@ -35,6 +35,7 @@ const gates: Readonly<Record<string, Gate>> = {
   twins: { about: 'the same lines twice', command: [join(modules, 'jscpd/bin/jscpd'), ...codeFolders] },
   tidy: { about: 'what no other tool looks at', command: [join(root, 'dist/scripts/tidy.js')] },
   test: { about: 'behaviour', command: [join(root, 'dist/scripts/test.js')] },
+  sim: { about: 'the engine on the simulated machine, from new seeds', command: [join(root, 'dist/scripts/sim.js'), '--minutes', '5'], deep: true },
   canary: { about: 'every rule still fires', command: [join(root, 'dist/scripts/canary.js')], deep: true },
   mutants: { about: 'a broken line is noticed by a test', command: [join(root, 'dist/scripts/mutants.js')], deep: true },
 };

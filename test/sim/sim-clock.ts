@@ -53,9 +53,13 @@ export class SimClock implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
-      this.after(ms, resolve);
-      signal?.addEventListener('abort', () => {
+      const wake = (): void => {
         this.after(0, resolve);
+      };
+      signal?.addEventListener('abort', wake);
+      this.after(ms, () => {
+        signal?.removeEventListener('abort', wake);
+        resolve();
       });
     });
   }
