@@ -1,7 +1,7 @@
 // Keys for JavaScript maps under which equal values meet: numbers of any type by value, documents field by field in order, as `$eq` has it.
 // Used where values are gathered: `$group`, `$addToSet`, joins.
 
-import { Double, compareNumbers, encodeKey, isNumber } from '../bson/index.ts';
+import { BsonSymbol, compareNumbers, Double, encodeKey, isNumber } from '../bson/index.ts';
 import type { NumberValue, Value } from '../bson/index.ts';
 
 /** A key of a map; two values have the same key exactly if they are equal. */
@@ -14,6 +14,7 @@ export function keyOfValue(value: Value): ValueKey {
   if (isNumber(value)) return numberKey(value) ?? encoded(value);
   if (value === null) return 'n';
   if (typeof value === 'boolean') return value ? 't' : 'f';
+  if (value instanceof BsonSymbol) return `s${value.text}`;
   return encoded(value);
 }
 

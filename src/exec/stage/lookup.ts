@@ -1,7 +1,7 @@
 // `$lookup`: for each document, an array of documents of another collection: those with an equal field, or what a pipeline gives, or both.
 // Follows the manual's page "$lookup (aggregation)".
 
-import { BsonArray, describeValue, Document, parsePath, Regex, visitPath } from '../../bson/index.ts';
+import { BsonArray, describeValue, Document, parsePath } from '../../bson/index.ts';
 import type { Path, Value } from '../../bson/index.ts';
 import { createCompiler, nameOf, refuse, splitPath, validateVariableName, Variable } from '../../query/index.ts';
 import type { Compiler, Expression } from '../../query/index.ts';
@@ -9,6 +9,7 @@ import type { BatchSource, OperationContext } from '../../session/index.ts';
 import { NestedPipeline } from '../nested.ts';
 import type { NestedTarget } from '../nested.ts';
 import type { SourceProvider, Stage, StageContext, StageRule } from '../stage.ts';
+import { JoinBatch, joinFilter, localValues } from './equality-join.ts';
 import { withValueAt } from './unwind.ts';
 
 const FIELDS: ReadonlySet<string> = new Set(['from', 'as', 'localField', 'foreignField', 'let', 'pipeline']);
@@ -125,30 +126,8 @@ function parseLookup(specification: Value, context: StageContext): Lookup {
   };
 }
 
-/** The values of the local field that a foreign one may equal: elements of an array each; null for none. */
-function localValues(document: Document, path: Path): Value[] {
-  const values: Value[] = [];
-  visitPath(document, path, (value, _offset, whole) => {
-    if (value instanceof BsonArray && !whole) values.push(...value.items());
-    else if (value !== undefined) values.push(value);
-    return false;
-  });
-  return values.length === 0 ? [null] : values;
-}
-
-function joinFilter(field: string, values: readonly Value[]): Document {
-  const [first = null] = values;
-  if (values.length === 1) return equal(field, first);
-  // `$in` takes a regular expression as a pattern, a join as a value.
-  if (values.some((value) => value instanceof Regex)) {
-    return Document.of({ $or: BsonArray.of(values.map((value) => equal(field, value))) });
-  }
-  return Document.fromEntries([[field, Document.of({ $in: BsonArray.of(values) })]]);
-}
-
-function equal(field: string, value: Value): Document {
-  return Document.fromEntries([[field, Document.of({ $eq: value })]]);
-}
+/** So many documents are joined by one query. */
+const JOIN_DOCUMENTS_MAX = 128;
 
 class Joiner {
   readonly #lookup: Lookup;
@@ -160,8 +139,27 @@ class Joiner {
     this.#provider = provider;
   }
 
-  async join(document: Document, context: OperationContext): Promise<Document> {
-    return withValueAt(document, this.#lookup.as, await this.#found(document, context));
+  async join(batch: readonly Document[], context: OperationContext): Promise<Document[]> {
+    const together = await this.#joinTogether(batch, context);
+    const made: Document[] = [];
+    for (const document of batch) {
+      context.checkInterrupt();
+      const found = together?.get(document);
+      const joined = found === undefined ? await this.#found(document, context) : BsonArray.of(found);
+      made.push(withValueAt(document, this.#lookup.as, joined));
+    }
+    return made;
+  }
+
+  /** Joins the documents of a plain join by equality that one query can serve. */
+  async #joinTogether(batch: readonly Document[], context: OperationContext): Promise<ReadonlyMap<Document, readonly Document[]> | undefined> {
+    const { foreignField, local, nested } = this.#lookup;
+    if (local === undefined || foreignField === undefined || nested.pipeline.stages.length > 0) return undefined;
+    const join = new JoinBatch();
+    const count = batch.filter((document) => join.add(document, localValues(document, local))).length;
+    if (count < 2) return undefined;
+    const run = { stage: '$lookup', filter: joinFilter(foreignField, join.values) };
+    return join.distribute(await nested.collect(this.#provider, context, run), foreignField);
   }
 
   async #found(document: Document, context: OperationContext): Promise<BsonArray> {
@@ -178,16 +176,17 @@ class Joiner {
 }
 
 function joined(source: BatchSource, joiner: Joiner): BatchSource {
+  let waiting: readonly Document[] = [];
   return {
     async next(context) {
-      const batch = await source.next(context);
-      if (batch === undefined) return undefined;
-      const made: Document[] = [];
-      for (const document of batch) {
-        context.checkInterrupt();
-        made.push(await joiner.join(document, context));
+      if (waiting.length === 0) {
+        const batch = await source.next(context);
+        if (batch === undefined) return undefined;
+        waiting = batch;
       }
-      return made;
+      const batch = waiting.slice(0, JOIN_DOCUMENTS_MAX);
+      waiting = waiting.slice(JOIN_DOCUMENTS_MAX);
+      return joiner.join(batch, context);
     },
     close: () => source.close(),
   };

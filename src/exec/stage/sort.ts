@@ -73,7 +73,7 @@ export function sortStage(sort: Document, limit: number | undefined): Stage {
   const key = compileSort(sort);
   return {
     name: '$sort',
-    specification: sort,
+    specification: limit === undefined ? sort : Document.of({ sortKey: sort, limit: BigInt(limit) }),
     open: (source, provider) =>
       gathered(source, async (context) => {
         const sorter = new Sorter(key, limit ?? Infinity);
