@@ -9,7 +9,7 @@ import { findCommand } from './command-table.ts';
 import { parseGenericFields, type GenericFields } from './generic-fields.ts';
 import { serverSweeper, type Sweeper } from './sweeper.ts';
 import type { ServerState } from './server-state.ts';
-import { enterSession, type Admission } from './session-gate.ts';
+import { checkTransactionAllowed, enterSession, type Admission } from './session-gate.ts';
 import { errorFields, NOWHERE, translateError, type ErrorPlace } from './translate-error.ts';
 import { writeConcernError } from './concerns.ts';
 
@@ -73,6 +73,7 @@ export class CommandDispatcher {
     { command, generic }: { command: Command; generic: GenericFields },
   ): Promise<Document> {
     const server = this.#server;
+    checkTransactionAllowed(command, generic);
     if (command.adminOnly && generic.db !== 'admin') {
       throw new CommandError(13, 'Unauthorized', `${command.name} may only be run against the admin database.`);
     }

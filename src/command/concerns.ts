@@ -36,8 +36,8 @@ const provenanceField = wordField(['clientSupplied', 'implicitDefault', 'customD
 
 const READ_CONCERN_TABLE = {
   level: wordField<ReadConcernLevel>(['local', 'majority', 'snapshot', 'available', 'linearizable']),
-  atClusterTime: timestampField,
-  afterClusterTime: timestampField,
+  atClusterTime: { ...timestampField, nullIsWrong: true },
+  afterClusterTime: { ...timestampField, nullIsWrong: true },
   afterOpTime: objectField,
   provenance: provenanceField,
   allowTransactionTableSnapshot: strictBoolField,

@@ -2,7 +2,7 @@
 // of MongoDB's IDL parser: unknown 40415, missing 40414, twice 40413, wrong type 14, out of bounds 2. A null counts as not given.
 
 import { CommandError } from '../base/errors.ts';
-import { Binary, BsonArray, Document, isNumber, typeNameOf, typeOf, type NumberValue, type TypeName, type Value } from '../bson/index.ts';
+import { Binary, BsonArray, bsonUndefined, Document, isNumber, typeNameOf, typeOf, type NumberValue, type TypeName, type Value } from '../bson/index.ts';
 import { toInt64Truncated } from './number-fields.ts';
 import { GENERIC_FIELD_NAMES } from './generic-field-names.ts';
 
@@ -13,6 +13,8 @@ export interface Field<T> {
   /** `at` is the field's path for error texts, as `find.filter`. Throws where the value is not allowed. */
   readonly read: (value: Value, at: string) => T;
   readonly required: boolean;
+  /** Whether a null is a value of the wrong type rather than nothing. */
+  readonly nullIsWrong?: boolean;
 }
 
 /** A field that must be there. */
@@ -76,6 +78,9 @@ export const anyField: Field<Value> = { types: [], required: false, read: (value
 
 export const objectField: Field<Document> = typedField(['object'], isDocument);
 
+/** A document that may be left out, but not be null. */
+export const presentObjectField: Field<Document> = { ...objectField, nullIsWrong: true };
+
 export const arrayField: Field<BsonArray> = typedField(['array'], isArray);
 
 export const stringField: Field<string> = typedField(['string'], isString);
@@ -88,6 +93,17 @@ export const boolField: Field<boolean> = mappedField(
   typedField(['bool', ...NUMBERS], (value): value is boolean | NumberValue => isBoolean(value) || isNumber(value)),
   (value) => (typeof value === 'boolean' ? value : toInt64Truncated(value) !== 0n),
 );
+
+/** Anything: false, null, undefined and numbers that are zero mean no, the rest yes. */
+export const truthyField: Field<boolean> = {
+  types: [],
+  required: false,
+  read: (value) => {
+    if (typeof value === 'boolean') return value;
+    if (isNumber(value)) return toInt64Truncated(value) !== 0n;
+    return value !== null && value !== bsonUndefined;
+  },
+};
 
 /** Any number, as a 64-bit integer. */
 export const longField: Field<bigint> = mappedField(typedField(NUMBERS, isNumber), toInt64Truncated);
@@ -132,10 +148,14 @@ export const updateField: Field<Document | BsonArray> = {
 };
 
 /** A document or a string: a hint. */
-export const hintField: Field<Document | string> = typedField(
-  ['string', 'object'],
-  (value): value is Document | string => isDocument(value) || isString(value),
-);
+export const hintField: Field<Document | string> = {
+  types: ['string', 'object'],
+  required: false,
+  read: (value) => {
+    if (isDocument(value) || isString(value)) return value;
+    throw new CommandError(9, 'FailedToParse', 'Hint must be a string or an object');
+  },
+};
 
 /** One of some words. */
 export function wordField<const W extends string>(words: readonly W[]): Field<W> {
@@ -179,7 +199,7 @@ export function parseFields<F extends FieldTable>(owner: string, body: Document,
       throw unknownField(`${owner}.${name}`);
     }
     if (parsed.has(name)) throw new CommandError(40413, 'Location40413', `BSON field '${owner}.${name}' is a duplicate field`);
-    const absent = value === null && field.types.length > 0;
+    const absent = value === null && field.types.length > 0 && field.nullIsWrong !== true;
     parsed.set(name, absent ? undefined : field.read(value, `${owner}.${name}`));
   }
   for (const [name, field] of Object.entries(table)) {

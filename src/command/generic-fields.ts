@@ -22,7 +22,7 @@ import {
   type FieldTable,
   type Parsed,
 } from './fields.ts';
-import { isIntegral } from './number-fields.ts';
+import { isInt64, isIntegral } from './number-fields.ts';
 
 /** The generic fields of one request. */
 export interface GenericFields {
@@ -49,6 +49,7 @@ const uuidField: Field<Binary> = mappedField(
   typedField(['binData'], (value) => value instanceof Binary),
   (binary, at) => {
     if (binary.subtype === 4 && binary.bytes.length === 16) return binary;
+    if (binary.subtype === 4) throw new CommandError(207, 'InvalidUUID', 'uuid must be a 16-byte binary field with UUID (4) subtype');
     throw new CommandError(14, 'TypeMismatch', `BSON field '${at}' is the wrong binData type, expected type 'UUID'`);
   },
 );
@@ -185,7 +186,7 @@ function parseMaxTime(value: Value | undefined): number {
   if (value === undefined || value === null) return 0;
   const at = 'maxTimeMS';
   const number = Number(longField.read(value, at));
-  if (!isNumber(value) || !isIntegral(value)) throw new CommandError(9, 'FailedToParse', `Expected an integer: ${describeField(at, value)}`);
+  if (!isNumber(value) || !isIntegral(value) || !isInt64(value)) throw new CommandError(9, 'FailedToParse', `Expected an integer: ${describeField(at, value)}`);
   if (number < 0 || number > 0x7fffffff) {
     throw new CommandError(2, 'BadValue', `${String(number)} value for maxTimeMS is out of range [0, 2147483647]`);
   }

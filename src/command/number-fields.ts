@@ -46,3 +46,8 @@ export function isNan(value: NumberValue): boolean {
 export function isIntegral(value: NumberValue): boolean {
   return Number.isInteger(asDouble(value));
 }
+
+/** Whether it lies within 64 bits. */
+export function isInt64(value: NumberValue): boolean {
+  return Math.abs(asDouble(value)) <= 2 ** 63;
+}

@@ -37,7 +37,6 @@ export async function enterSession(server: ServerState, command: Command, generi
   const session = server.sessions.use(generic.lsid.key, generic.lsid.id, '');
   const { txnNumber } = generic;
   if (txnNumber === undefined) return { ...NO_SESSION, session };
-  checkAllowed(command, generic);
   const leave = await session.takeTurn();
   try {
     await server.retries.load(session);
@@ -56,8 +55,10 @@ export async function enterSession(server: ServerState, command: Command, generi
   }
 }
 
-function checkAllowed(command: Command, generic: GenericFields): void {
+/** Refuses a command that has no place in a transaction, or carries a number it may not. */
+export function checkTransactionAllowed(command: Command, generic: GenericFields): void {
   const { name } = command;
+  if (generic.txnNumber === undefined) return;
   if (!generic.inTransaction) {
     if (command.inTransaction === 'ends') {
       throw new CommandError(50768, 'NotARetryableWriteCommand', `txnNumber may only be provided for multi-document transactions and retryable write commands. autocommit:false was not provided, and ${name} is not a retryable write command.`);

@@ -6,7 +6,7 @@ import { CommandError } from '../../base/errors.ts';
 import { BsonArray, DateTime, Document, ObjectId, type Value } from '../../bson/index.ts';
 import { SESSION_TIMEOUT_MINUTES, type ConnectionContext } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
-import { anyField, arrayField, objectField, boolField, type FieldTable, type Parsed } from '../fields.ts';
+import { anyField, arrayField, mappedField, objectField, boolField, stringField, type FieldTable, type Parsed } from '../fields.ts';
 import { WIRE_VERSION_MAX } from '../product-version.ts';
 
 /** Most bytes of a client's description of itself. */
@@ -16,6 +16,12 @@ const COMPRESSORS: ReadonlySet<string> = new Set(['zlib', 'zstd']);
 
 const ELECTION = ObjectId.from('7fffffff0000000000000001');
 
+/** `db.user`: whose mechanisms are asked for. */
+const userNameField = mappedField(stringField, (name) => {
+  if (name.includes('.')) return name;
+  throw new CommandError(2, 'BadValue', 'UserName must contain a \'.\' separated database.user pair');
+});
+
 const FIELDS = {
   hello: anyField,
   client: objectField,
@@ -23,7 +29,7 @@ const FIELDS = {
   helloOk: boolField,
   hostInfo: anyField,
   loadBalanced: boolField,
-  saslSupportedMechs: anyField,
+  saslSupportedMechs: userNameField,
   speculativeAuthenticate: objectField,
   topologyVersion: objectField,
   maxAwaitTimeMS: anyField,

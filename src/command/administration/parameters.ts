@@ -5,7 +5,7 @@ import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, isNumber, type Value } from '../../bson/index.ts';
 import { CURSOR_TIMEOUT_MS, SESSION_TIMEOUT_MINUTES } from '../../session/index.ts';
 import { defineCommand, type Command } from '../command.ts';
-import { anyField, boolField, required, stringField } from '../fields.ts';
+import { anyField, boolField, parseFields, required, stringField, wordField, type FieldTable } from '../fields.ts';
 import { FEATURE_VERSION } from '../product-version.ts';
 import { toInt64Truncated } from '../number-fields.ts';
 import type { ServerState } from '../server-state.ts';
@@ -48,12 +48,18 @@ const PARAMETERS: ReadonlyMap<string, Parameter> = new Map<string, Parameter>([
   ],
 ]);
 
+const ASKED_FIELDS = {
+  showDetails: boolField,
+  allParameters: boolField,
+  setAt: wordField(['startup', 'runtime']),
+} satisfies FieldTable;
+
 /** What getParameter was asked for: all, or the names that are fields of the command. */
 function askedNames(body: Document): { all: boolean; details: boolean; names: string[] } {
   const first = body.first?.[1];
-  const asked = first instanceof Document ? first : undefined;
+  const asked = first instanceof Document ? parseFields('getParameter', first, ASKED_FIELDS) : undefined;
   const names = body.keys().slice(1).filter((name) => PARAMETERS.has(name));
-  return { all: first === '*' || asked?.get('allParameters') === true, details: asked?.get('showDetails') === true, names };
+  return { all: first === '*' || asked?.allParameters === true, details: asked?.showDetails === true, names };
 }
 
 const getParameter: Command = defineCommand({

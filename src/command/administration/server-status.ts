@@ -76,6 +76,8 @@ function repl(server: ServerState, me: string): Document | undefined {
   return Document.of({ setName: replicaSetName, setVersion: 1, isWritablePrimary: true, secondary: false, hosts: BsonArray.of([me]), primary: me, me });
 }
 
+const NO_OPERATIONS: OperationCounts = { insert: 0, query: 0, update: 0, delete: 0, getmore: 0, command: 0 };
+
 /** All sections, in their order. */
 function sections(server: ServerState, me: string): Record<string, Value | undefined> {
   const { env, counters } = server;
@@ -98,6 +100,7 @@ function sections(server: ServerState, me: string): Record<string, Value | undef
     logicalSessionRecordCache: Document.of({ activeSessionsCount: server.sessions.size }),
     network: network(server),
     opcounters: operationCounters(counters.operations),
+    opcountersRepl: operationCounters(NO_OPERATIONS),
     repl: repl(server, me),
     storageEngine: Document.of({ name: 'frond', supportsCommittedReads: true, supportsSnapshotReadConcern: true, readOnly: false, persistent: true }),
     transactions: transactions(server),
@@ -108,7 +111,7 @@ function sections(server: ServerState, me: string): Record<string, Value | undef
 }
 
 function isOff(value: Value | undefined): boolean {
-  return value === 0 || value === false || (value instanceof Double && value.value === 0);
+  return value === 0 || value === null || value === false || (value instanceof Double && value.value === 0);
 }
 
 export const serverStatus: Command = defineCommand({

@@ -19,6 +19,7 @@ function randomUuid(server: ServerState): Binary {
 const startSession: Command = defineCommand({
   name: 'startSession',
   access: 'none',
+  lax: true,
   about: 'makes a logical session',
   fields: { startSession: anyField },
   run: ({ server }) => {

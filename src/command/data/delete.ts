@@ -8,6 +8,7 @@ import { defineCommand, type Command, type CommandContext } from '../command.ts'
 import {
   anyField,
   boolField,
+  strictBoolField,
   collectionField,
   hintField,
   mappedField,
@@ -110,7 +111,7 @@ export const deleteCommand: Command = defineCommand({
   fields: {
     delete: collectionField,
     deletes: required(objectsField),
-    ordered: boolField,
+    ordered: strictBoolField,
     let: objectField,
     bypassDocumentValidation: boolField,
     collectionUUID: anyField,

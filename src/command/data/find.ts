@@ -15,6 +15,7 @@ import {
   collectionField,
   hintField,
   objectField,
+  presentObjectField,
   type FieldsOf,
 } from '../fields.ts';
 import { checkCollation, queryOptions } from '../query-options.ts';
@@ -55,7 +56,7 @@ export interface FindFields {
 /** How they are read. */
 export const FIND_FIELDS: FieldsOf<FindFields> = {
   find: collectionField,
-  filter: objectField,
+  filter: presentObjectField,
   sort: objectField,
   projection: objectField,
   hint: hintField,
@@ -179,6 +180,7 @@ export const find: Command = defineCommand({
   run: (context, fields) => {
     context.server.counters.operations.query += 1;
     checkFind(fields);
+    if (fields.find.startsWith('$')) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${context.db}.${fields.find}'`);
     return runFind(context, fields, namespaceOf(context.db, fields.find));
   },
 });

@@ -6,7 +6,7 @@ import { namespaceOf } from '../../catalog/index.ts';
 import { BATCH_BYTES_MAX, type ClientCursor } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { cursorDocument } from '../cursor-reply.ts';
-import { arrayField, boundedField, collectionField, longField, required, strictLongField, stringField, objectField, anyField, typeText } from '../fields.ts';
+import { arrayField, boundedField, collectionField, required, strictLongField, stringField, objectField, anyField, typeText } from '../fields.ts';
 
 function checkOwner(context: CommandContext, cursor: ClientCursor): void {
   const { sessionKey, txnNumber } = cursor.options;
@@ -48,7 +48,7 @@ const getMore: Command = defineCommand({
     getMore: required(strictLongField),
     collection: required(stringField),
     batchSize: boundedField(0),
-    term: longField,
+    term: strictLongField,
     lastKnownCommittedOpTime: objectField,
     includeQueryStatsMetrics: anyField,
   },
@@ -95,21 +95,18 @@ const killCursors: Command = defineCommand({
   about: 'closes cursors',
   fields: { killCursors: collectionField, cursors: required(arrayField) },
   run: (context, { killCursors: name, cursors }) => {
-    const ns = `${context.db}.${name}`;
-    if (name.length === 0) namespaceOf(context.db, name);
+    namespaceOf(context.db, name);
     const killed: Value[] = [];
     const notFound: Value[] = [];
-    const alive: Value[] = [];
     for (const id of cursorIds(cursors)) {
       const cursor = context.server.cursors.find(id);
       if (cursor === undefined) notFound.push(id);
-      else if (cursor.options.namespace !== ns) alive.push(id);
       else if (context.server.cursors.kill(id)) killed.push(id);
     }
     return Promise.resolve({
       cursorsKilled: BsonArray.of(killed),
       cursorsNotFound: BsonArray.of(notFound),
-      cursorsAlive: BsonArray.of(alive),
+      cursorsAlive: BsonArray.empty,
       cursorsUnknown: BsonArray.empty,
     });
   },

@@ -4,7 +4,7 @@ import { CommandError } from '../../base/errors.ts';
 import type { Document } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
-import { boolField, collectionField, objectsField, required, anyField } from '../fields.ts';
+import { boolField, strictBoolField, collectionField, objectsField, required, anyField } from '../fields.ts';
 import { WriteSeries, type WriteStep } from '../write-series.ts';
 import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
 
@@ -72,7 +72,7 @@ export const insert: Command = defineCommand({
   fields: {
     insert: collectionField,
     documents: required(objectsField),
-    ordered: boolField,
+    ordered: strictBoolField,
     bypassDocumentValidation: boolField,
     collectionUUID: anyField,
   },

@@ -136,6 +136,10 @@ export function systemStageDocuments(first: Value | undefined, input: Omit<Syste
   const [name, specification] = first.first ?? ['', null];
   const stage = STAGES.get(name);
   if (stage === undefined) return undefined;
+  if (input.context.transaction !== undefined) {
+    const text = `Operation not permitted in transaction :: caused by :: Aggregation stage ${name} cannot run within a multi-document transaction.`;
+    throw new CommandError(263, 'OperationNotSupportedInTransaction', text);
+  }
   if (!(specification instanceof Document)) {
     throw new CommandError(9, 'FailedToParse', `${name} must take a nested object but found: a value of another type`);
   }

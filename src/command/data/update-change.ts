@@ -32,7 +32,8 @@ export function compileUpdateChange(
     apply: (before) => {
       const position = update.needsPosition ? filter.place(before) : undefined;
       const { doc, modified } = update.apply(before, { ...surroundings, position });
-      return { after: doc, modified };
+      // A replacement counts as a modification even when it says what was there.
+      return { after: doc, modified: modified || update.kind === 'replacement' };
     },
     upsert: statement.upsert === true ? () => update.forUpsert(filter, { ...surroundings, newId: () => server.ids.next() }) : undefined,
   };

@@ -61,6 +61,9 @@ function isReplacement(update: Document | BsonArray): boolean {
 }
 
 function checkStatement(context: CommandContext, statement: UpdateStatement): void {
+  if (statement.c !== undefined && statement.u instanceof Document) {
+    throw new CommandError(51198, 'Location51198', 'Constant values may only be specified for pipeline updates');
+  }
   if (statement.multi !== true) return;
   if (isReplacement(statement.u)) throw new CommandError(9, 'FailedToParse', 'multi update is not supported for replacement-style update');
   if (context.retry !== undefined) throw new CommandError(72, 'InvalidOptions', 'Cannot use retryable writes with multi=true');
@@ -151,7 +154,7 @@ export const update: Command = defineCommand({
   fields: {
     update: collectionField,
     updates: required(objectsField),
-    ordered: boolField,
+    ordered: strictBoolField,
     bypassDocumentValidation: boolField,
     let: objectField,
     collectionUUID: anyField,

@@ -64,6 +64,8 @@ export class WriteOutcome {
       if (outcome.error !== undefined) errors.push(writeErrorDocument(index, outcome.error));
     }
     if (errors.length > 0 && context.transaction !== undefined) this.#endTransaction(context);
+    // Whoever asked not to be told (w: 0) is told nothing, also where the protocol carries a reply.
+    if (context.generic.writeConcern?.w === 0) return {};
     const retried = context.retry?.retriedIds ?? [];
     context.server.counters.retriedStatements += retried.length;
     return {

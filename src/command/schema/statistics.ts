@@ -4,7 +4,7 @@ import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, type Value } from '../../bson/index.ts';
 import { namespaceOf, parseNamespace, type Collection } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
-import { anyField, boolField, collectionField, numberField, objectField, required, stringField } from '../fields.ts';
+import { anyField, boolField, collectionField, numberField, objectField, required, stringField, truthyField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
 
 /** A count as MongoDB's replies have it: an int32 where it fits, else an int64. */
@@ -160,14 +160,17 @@ const validate: Command = defineCommand({
   about: 'checks that documents and index entries agree',
   fields: {
     validate: collectionField,
-    full: boolField,
-    repair: boolField,
-    metadata: boolField,
-    background: boolField,
-    checkBSONConformance: boolField,
-    fixMultikey: boolField,
+    full: truthyField,
+    repair: truthyField,
+    metadata: truthyField,
+    background: truthyField,
+    checkBSONConformance: truthyField,
+    fixMultikey: truthyField,
   },
-  run: (context, { validate: name }) => {
+  run: (context, { validate: name, metadata, full, repair }) => {
+    if (metadata === true && (full === true || repair === true)) {
+      throw new CommandError(72, 'InvalidOptions', 'Running the validate command with metadata validation is not supported with any other options.');
+    }
     const ns = namespaceOf(context.db, name);
     return reading(context, async (txn) => {
       const collection = await context.server.catalog.collection(txn, ns);
