@@ -77,6 +77,7 @@ export function countRequest(context: CommandContext, fields: CountFields): Quer
     skip: fields.skip,
     limit: limit === 0 ? undefined : limit,
     hint: fields.hint,
+    purpose: 'count',
   };
 }
 

@@ -5,7 +5,7 @@
 import { CommandError, EngineError } from '../../base/errors.ts';
 import { BsonArray, bsonUndefined, Document, Regex, type Value } from '../../bson/index.ts';
 import type { CatalogTransaction, Collection, RecordKey } from '../../catalog/index.ts';
-import { planQuery, type KeyedDocument } from '../../plan/index.ts';
+import { planQuery, type KeyedDocument, type QueryRequest } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
 import type { WriteSeries, WriteStep } from '../write-series.ts';
 import type { Changed, DocumentChange } from './document-change.ts';
@@ -99,7 +99,7 @@ export class SingleWrite implements WriteStep {
 
   async *#candidates(txn: CatalogTransaction, collection: Collection): AsyncGenerator<KeyedDocument, void> {
     const { change, context } = this.#options;
-    const request = { filter: change.filter, sort: change.sort, hint: change.hint };
+    const request: QueryRequest = { filter: change.filter, sort: change.sort, hint: change.hint, purpose: 'keyed' };
     const plan = await planQuery({ txn, ns: collection.ns, collection }, request, context.operation);
     const source = plan.openKeyed();
     try {
