@@ -67,6 +67,11 @@ const hostGlobals = [
 const globals = (list) => ['error', ...list.map(([name, message]) => ({ name, message }))];
 const noBuffer = ['Buffer', 'Uint8Array in signatures; Buffer only inside env and base/{bytes,text}.ts.'];
 
+const browserGlobals = [
+  'clearTimeout', 'confirm', 'document', 'fetch', 'history', 'IntersectionObserver', 'Intl', 'localStorage', 'location', 'navigator', 'performance', 'prompt', 'setTimeout',
+  'URLSearchParams', 'window', 'XMLHttpRequest',
+];
+
 const noMock = {
   name: 'node:test',
   importNames: ['mock'],
@@ -203,5 +208,10 @@ export default defineConfig(
     files: plainJs,
     languageOptions: { globals: { process: 'readonly', console: 'readonly', module: 'writable', URL: 'readonly' } },
     rules: { ...limits, ...language, 'no-undef': 'error', 'no-unused-vars': 'error' },
+  },
+  {
+    // What a browser runs.
+    files: ['src/gateway/page/*.js'],
+    languageOptions: { globals: Object.fromEntries(browserGlobals.map((name) => [name, 'readonly'])) },
   },
 );
