@@ -93,18 +93,14 @@ export class EmbeddedUpload implements FileUpload {
     return { files: this.#parts.files, chunks: this.#parts.chunks, id: this.id.value };
   }
 
-  async finish(): Promise<StoredFile> {
+  async finish(expected?: string): Promise<StoredFile> {
     this.#checkOpen();
     await this.#committing;
-    const rest = this.#filling === undefined ? this.#full : [...this.#full, this.#filling];
-    // A full chunk more than the rest would make the last transaction twice as large as the others.
-    if (rest.length * this.#parts.chunkSize > commitBytes && rest.length > 1) {
-      await this.#commit(this.#full);
-      this.#full = [];
-    }
+    const sha256 = this.#hash.digest('hex');
+    if (expected !== undefined && expected !== sha256) throw new FileError('digest-mismatch', `the bytes have the SHA-256 ${sha256}, not ${expected}`);
     const last = this.#filling === undefined ? this.#full : [...this.#full, this.#filling];
     const { catalog, leftovers, beforeFinish } = this.#parts;
-    const document = this.#document(this.#hash.digest('hex'));
+    const document = this.#document(sha256);
     await catalog.run(async (txn) => {
       await beforeFinish(txn);
       await this.#insert(txn, last);

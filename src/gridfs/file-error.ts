@@ -3,9 +3,9 @@
 
 /**
  * `corrupt`: the documents of the file do not make up its bytes. `bad-name`: a name or id that no file can have. `exists`: a file of this
- * name is there and was not to be. `bad-chunk-size`: out of its limits. `ended`: the upload was finished or aborted before.
+ * name is there and was not to be. `bad-chunk-size`: out of its limits. `digest-mismatch`: the bytes are not those announced. `ended`: the upload was finished or aborted before.
  */
-export type FileErrorCode = 'corrupt' | 'bad-name' | 'bad-chunk-size' | 'exists' | 'ended';
+export type FileErrorCode = 'corrupt' | 'bad-name' | 'bad-chunk-size' | 'digest-mismatch' | 'exists' | 'ended';
 
 /** Where in a file: its id as text, and the number of the chunk where it is one chunk's fault. */
 export interface FilePlace {

@@ -48,8 +48,8 @@ export interface FileUpload {
   readonly id: FileId;
   /** Takes more bytes, which are copied. Resolves when it can take the next. */
   write(bytes: Uint8Array): Promise<void>;
-  /** The file is durable and listed when it resolves. */
-  finish(): Promise<StoredFile>;
+  /** The file is durable and listed when it resolves. `sha256` (hex): FileError `digest-mismatch` if the bytes have another. */
+  finish(sha256?: string): Promise<StoredFile>;
   /** Forgets the file and deletes what was stored of it. Does nothing after `finish`. */
   abort(): Promise<void>;
 }

@@ -1,0 +1,174 @@
+// One request and its answer. It knows when the client is gone, so that whoever works for it can stop at once, and it is the only place where
+// heads are written. After the head a fault has one honest answer: the connection is cut, so that no client takes a part for the whole.
+
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { encodeUtf8 } from '../base/text.ts';
+import type { HttpError } from '../base/errors.ts';
+import type { Clock } from '../env/index.ts';
+import { problemBody } from './problem.ts';
+
+/** How long things may take. */
+export interface Patience {
+  readonly clock: Clock;
+  /** Without a byte moving for so long, the connection is cut; 0: never. */
+  readonly stallMs: number;
+}
+
+/** Largest piece handed to the socket at a time: the unit in which progress of a slow client is seen. */
+const pieceBytes = 256 * 1024;
+
+/** A request being answered. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly id: string;
+  /** Aborted when the client has gone before the answer ended. */
+  readonly gone: AbortSignal;
+  /** Resolves when the answer has left, or the client. */
+  readonly ended: Promise<void>;
+  readonly #response: ServerResponse;
+  readonly #patience: Patience;
+  readonly #leaving: AbortController = new AbortController();
+  #wake: (() => void) | undefined;
+  #bytesSent = 0;
+  #progressMs: number;
+  #waitsForContinue: boolean;
+
+  constructor(request: IncomingMessage, response: ServerResponse, options: { readonly id: string; readonly patience: Patience; readonly expectsContinue: boolean }) {
+    this.request = request;
+    this.#response = response;
+    this.id = options.id;
+    this.#patience = options.patience;
+    this.#waitsForContinue = options.expectsContinue;
+    this.#progressMs = options.patience.clock.monotonicMs();
+    this.gone = this.#leaving.signal;
+    response.on('drain', () => this.#release());
+    this.ended = new Promise((resolve) => {
+      // An answer that waits behind others on its connection is not told when the connection closes, so the socket is asked too.
+      const { socket } = request;
+      const end = (): void => {
+        socket.off('close', end);
+        if (!response.writableFinished) this.#leaving.abort();
+        this.#release();
+        resolve();
+      };
+      response.on('close', end);
+      response.on('finish', end);
+      socket.on('close', end);
+      if (socket.destroyed) end();
+    });
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  get headSent(): boolean {
+    return this.#response.headersSent;
+  }
+
+  get isGone(): boolean {
+    return this.gone.aborted;
+  }
+
+  /** Bytes of bodies handed to the socket. */
+  get bytesSent(): number {
+    return this.#bytesSent;
+  }
+
+  #release(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  /** Something moved: a stalled exchange is one of which this is not said. */
+  progress(): void {
+    this.#progressMs = this.#patience.clock.monotonicMs();
+  }
+
+  /** Cuts the connection when nothing has moved for too long, until `signal`. */
+  async watch(signal: AbortSignal): Promise<void> {
+    const { clock, stallMs } = this.#patience;
+    if (stallMs === 0) return;
+    while (!signal.aborted && !this.isGone) {
+      const left = this.#progressMs + stallMs - clock.monotonicMs();
+      if (left <= 0) {
+        this.destroy();
+        return;
+      }
+      await clock.sleep(left, signal);
+    }
+  }
+
+  /** Sends the head. */
+  head(status: number, fields: OutgoingHttpHeaders): void {
+    this.#response.writeHead(status, { 'X-Request-Id': this.id, ...fields });
+  }
+
+  /** Hands bytes to the socket and waits until it has taken them. False when the client is gone. The bytes must not change afterwards. */
+  async write(bytes: Uint8Array): Promise<boolean> {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      if (this.isGone) return false;
+      const piece = bytes.length <= pieceBytes ? bytes : bytes.subarray(at, at + pieceBytes);
+      const drained = this.#response.write(piece);
+      this.#bytesSent += piece.length;
+      if (!drained) await this.#drain();
+      this.progress();
+    }
+    return !this.isGone;
+  }
+
+  #drain(): Promise<void> {
+    if (this.isGone) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** Ends the answer. */
+  end(): void {
+    this.#response.end();
+  }
+
+  /** A whole answer at once; of a HEAD request the head only. */
+  send(status: number, fields: OutgoingHttpHeaders, body: string | Uint8Array): void {
+    const bytes = typeof body === 'string' ? encodeUtf8(body) : body;
+    this.head(status, { 'Content-Length': bytes.length, 'X-Content-Type-Options': 'nosniff', ...fields });
+    if (this.method === 'HEAD') this.#response.end();
+    else this.#response.end(bytes);
+  }
+
+  /** An answer without a body. */
+  sendEmpty(status: number, fields: OutgoingHttpHeaders): void {
+    this.head(status, fields);
+    this.#response.end();
+  }
+
+  sendJson(status: number, fields: OutgoingHttpHeaders, json: string): void {
+    this.send(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...fields }, `${json}\n`);
+  }
+
+  /** Tells an error. If the request still has a body to send, the connection is not used again. */
+  sendError(error: HttpError, fields: OutgoingHttpHeaders = {}): void {
+    const { type, text } = problemBody(error, this.id, this.headers.accept);
+    const rest = this.request.complete ? {} : { Connection: 'close' };
+    const retry = error.status === 503 ? { 'Retry-After': '5' } : {};
+    this.send(error.status, { 'Content-Type': type, 'Cache-Control': 'no-store', ...rest, ...retry, ...fields }, text);
+  }
+
+  /** Lets the client send the body it announced. */
+  acceptBody(): void {
+    if (!this.#waitsForContinue) return;
+    this.#waitsForContinue = false;
+    this.#response.writeContinue();
+  }
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.request.socket.destroy();
+  }
+}

@@ -1,0 +1,184 @@
+// GET and HEAD of a stored file. The file document is looked up once; conditions, then ranges, then the first chunks, and only then the head, so
+// that what is not there is never announced. Bytes go out window by window: the next is read when the socket has taken the one before, so one
+// answer holds one window, and a client that is gone ends it at once.
+
+import { HttpError } from '../base/errors.ts';
+import { FileError, FileId } from '../gridfs/index.ts';
+import type { FileBucket, FileReader, StoredFile } from '../gridfs/index.ts';
+import { readRange } from './byte-range.ts';
+import type { ByteRange, RangeAnswer } from './byte-range.ts';
+import { sentType } from './content-type.ts';
+import type { Exchange } from './exchange.ts';
+import { contentFields, validatorFields, validatorsOf } from './file-headers.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { randomToken } from './gateway-parts.ts';
+import { evaluateConditions, rangeApplies } from './precondition.ts';
+import type { Validators } from './precondition.ts';
+import { rangedBody, wholeBody } from './response-body.ts';
+import type { BodyPlan } from './response-body.ts';
+import type { Route } from './route.ts';
+
+const immutable = 'private, max-age=31536000, immutable';
+const always = 'private, no-cache';
+
+/** The file that a route names. HttpError 404 where there is none. */
+export async function findFile(bucket: FileBucket, route: Route): Promise<StoredFile> {
+  const file = await (route.kind === 'named-file' ? bucket.byName(route.name, revisionOf(route.query)) : byIdText(bucket, route.name));
+  if (file === undefined) throw new HttpError(404, 'not_found', 'there is no such file');
+  return file;
+}
+
+async function byIdText(bucket: FileBucket, text: string): Promise<StoredFile | undefined> {
+  const id = FileId.parse(text);
+  if (id === undefined) throw new HttpError(400, 'bad_name', 'that is not an id: 24 hex digits, or s:, i:, u: or j: and a value');
+  return await bucket.byId(id);
+}
+
+function revisionOf(query: URLSearchParams): number {
+  const text = query.get('revision') ?? '-1';
+  if (!/^-?\d{1,9}$/.test(text)) throw new HttpError(400, 'bad_request', 'revision is a whole number: 0 the oldest, -1 the newest');
+  return Number(text);
+}
+
+/** Answers with the file, a part of it, or why not. */
+export async function answerFile(parts: GatewayParts, exchange: Exchange, route: Route): Promise<void> {
+  const bucket = parts.store.bucket(route.db, route.bucket);
+  const file = await findFile(bucket, route);
+  if (file.fault !== undefined) throw new FileError('corrupt', file.fault, { place: { id: file.id.text } });
+  const nowMs = parts.clock.nowMs();
+  const validators = validatorsOf(file, nowMs);
+  const common = validatorFields(validators, route.kind === 'file' ? immutable : always);
+  const verdict = evaluateConditions(exchange.headers, validators, { reads: true, nowMs });
+  if (verdict === 'not-modified') {
+    exchange.sendEmpty(304, common);
+    return;
+  }
+  if (verdict === 'failed') throw new HttpError(412, 'precondition_failed', 'the file is not the one the request names');
+  const answer = await rangesOf(exchange, { bucket, file, validators, nowMs });
+  if (answer.kind === 'none') {
+    const error = new HttpError(416, 'range_not_satisfiable', `the file has ${file.length} bytes`, { members: { length: file.length } });
+    exchange.sendError(error, { 'Content-Range': `bytes */${file.length}`, 'Accept-Ranges': 'bytes' });
+    return;
+  }
+  const whole = { length: file.length, contentType: sentType(file.contentType, file.filename).type };
+  const plan = answer.kind === 'whole' ? wholeBody(whole) : rangedBody(whole, answer.ranges, randomToken(parts.random, 12));
+  await sendPlan(parts, exchange, { plan, file, reader: bucket.open(file), fields: { ...common, ...contentFields(file, route.query) } });
+}
+
+interface Chosen {
+  readonly bucket: FileBucket;
+  readonly file: StoredFile;
+  readonly validators: Validators;
+  readonly nowMs: number;
+}
+
+async function rangesOf(exchange: Exchange, { bucket, file, validators, nowMs }: Chosen): Promise<RangeAnswer> {
+  const { range, 'if-range': ifRange } = exchange.headers;
+  if (exchange.method !== 'GET' || range === undefined) return { kind: 'whole' };
+  const condition = typeof ifRange === 'string' ? ifRange : undefined;
+  const isDate = condition !== undefined && !condition.includes('"');
+  const dateIsStrong = !isDate || (await isAloneInItsSecond(bucket, file));
+  if (!rangeApplies(condition, validators, { nowMs, dateIsStrong })) return { kind: 'whole' };
+  return readRange(range, file.length);
+}
+
+/** Whether a date, to the second, tells this file from all others of its name. */
+async function isAloneInItsSecond(bucket: FileBucket, file: StoredFile): Promise<boolean> {
+  if (file.filename === undefined || file.uploadDateMs === undefined) return true;
+  const second = Math.floor(file.uploadDateMs / 1000);
+  for (const revision of [-1, -2]) {
+    const other = await bucket.byName(file.filename, revision);
+    if (other !== undefined && other.id.text !== file.id.text && Math.floor((other.uploadDateMs ?? 0) / 1000) === second) return false;
+  }
+  return true;
+}
+
+interface Sending {
+  readonly plan: BodyPlan;
+  readonly file: StoredFile;
+  readonly reader: FileReader;
+  readonly fields: Readonly<Record<string, number | string | string[] | undefined>>;
+}
+
+async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, reader, fields }: Sending): Promise<void> {
+  const source = new FileSource(reader, file, parts.limits.windowBytes);
+  const [begin] = plan.pieces.flatMap((piece) => (piece.kind === 'file' ? [piece.range] : []));
+  const isHead = exchange.method === 'HEAD';
+  if (begin !== undefined) await source.prepare(isHead ? { first: 0, last: 0 } : begin);
+  if (exchange.isGone) return;
+  exchange.head(plan.status, {
+    'Content-Type': plan.contentType,
+    'Content-Length': plan.length,
+    ...(plan.contentRange === undefined ? {} : { 'Content-Range': plan.contentRange }),
+    ...fields,
+  });
+  if (isHead) {
+    exchange.end();
+    return;
+  }
+  parts.counters.openStreams += 1;
+  try {
+    for (const piece of plan.pieces) {
+      const going = piece.kind === 'text' ? await exchange.write(piece.bytes) : await source.send(exchange, piece.range);
+      if (!going) return;
+    }
+    exchange.end();
+  } finally {
+    parts.counters.openStreams -= 1;
+  }
+}
+
+/** The bytes of one file, a window of chunks at a time. */
+class FileSource {
+  readonly #reader: FileReader;
+  readonly #file: StoredFile;
+  readonly #chunksAtOnce: number;
+  #prepared: { readonly first: number; readonly chunks: readonly Uint8Array[] } | undefined;
+
+  constructor(reader: FileReader, file: StoredFile, windowBytes: number) {
+    this.#reader = reader;
+    this.#file = file;
+    this.#chunksAtOnce = Math.max(1, Math.floor(windowBytes / Math.max(1, file.chunkSize)));
+  }
+
+  /** Reads the first window of a range, which `send` then begins with. */
+  async prepare(range: ByteRange): Promise<void> {
+    const first = this.#chunkOf(range.first);
+    this.#prepared = { first, chunks: await this.#reader.chunks(first, this.#lastOfWindow(first, range)) };
+  }
+
+  /** Sends the range. False when the client is gone. */
+  async send(exchange: Exchange, range: ByteRange): Promise<boolean> {
+    const end = this.#chunkOf(range.last);
+    let next = this.#chunkOf(range.first);
+    while (next <= end) {
+      const chunks = this.#take(next) ?? (await this.#reader.chunks(next, this.#lastOfWindow(next, range)));
+      for (const chunk of chunks) {
+        if (!(await exchange.write(this.#cut(chunk, next, range)))) return false;
+        next += 1;
+      }
+    }
+    return true;
+  }
+
+  #take(first: number): readonly Uint8Array[] | undefined {
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    return prepared?.first === first ? prepared.chunks : undefined;
+  }
+
+  #chunkOf(position: number): number {
+    return Math.floor(position / this.#file.chunkSize);
+  }
+
+  #lastOfWindow(first: number, range: ByteRange): number {
+    return Math.min(this.#chunkOf(range.last), first + this.#chunksAtOnce - 1);
+  }
+
+  #cut(chunk: Uint8Array, n: number, { first, last }: ByteRange): Uint8Array {
+    const begin = n * this.#file.chunkSize;
+    const from = Math.max(0, first - begin);
+    const to = Math.min(chunk.length, last + 1 - begin);
+    return from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to);
+  }
+}

@@ -1,0 +1,46 @@
+// The head of a file's answers: validators, type, disposition and caching (gateway.md, section 3). One place, so that 200, 206, 304 and 416 say
+// the same of the same file.
+
+import type { OutgoingHttpHeaders } from 'node:http';
+import { encodeBase64 } from '../base/base64.ts';
+import type { StoredFile } from '../gridfs/index.ts';
+import { contentDisposition } from './content-disposition.ts';
+import { sentType } from './content-type.ts';
+import { formatHttpDate } from './http-date.ts';
+import type { Validators } from './precondition.ts';
+
+/** What a file is known by. A date in the future would let caches keep the file until then. */
+export function validatorsOf(file: StoredFile, nowMs: number): Validators {
+  const { uploadDateMs } = file;
+  const lastModifiedMs = uploadDateMs === undefined || uploadDateMs < 0 ? undefined : Math.floor(Math.min(uploadDateMs, nowMs) / 1000) * 1000;
+  return { etag: `"${file.version}"`, lastModifiedMs };
+}
+
+/** The fields that 200, 206 and 304 have in common. */
+export function validatorFields({ etag, lastModifiedMs }: Validators, cacheControl: string): OutgoingHttpHeaders {
+  return { ETag: etag, 'Cache-Control': cacheControl, ...(lastModifiedMs === undefined ? {} : { 'Last-Modified': formatHttpDate(lastModifiedMs) }) };
+}
+
+/** The fields that say how to take the bytes. `query`: `download` saves, `inline` shows what may be shown. */
+export function contentFields(file: StoredFile, query: URLSearchParams): OutgoingHttpHeaders {
+  const { inline, active } = sentType(file.contentType, file.filename);
+  const asked = isOn(query.get('download')) ? 'attachment' : 'inline';
+  const inert = !inline && !active && isOn(query.get('inline'));
+  const kind = asked === 'inline' && (inline || inert) ? 'inline' : 'attachment';
+  return {
+    'Accept-Ranges': 'bytes',
+    'X-Accel-Buffering': 'no',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Disposition': contentDisposition(kind, file.filename),
+    'Cross-Origin-Resource-Policy': 'same-site',
+    ...(active ? { 'Content-Security-Policy': "default-src 'none'; sandbox" } : {}),
+    ...(file.sha256 === undefined ? {} : { 'Repr-Digest': `sha-256=:${encodeBase64(fromHex(file.sha256))}:` }),
+  };
+}
+
+const isOn = (value: string | null): boolean => value !== null && value !== '0' && value !== 'false';
+
+/** The bytes of pairs of hex digits. */
+export function fromHex(digits: string): Uint8Array {
+  return Uint8Array.from({ length: digits.length >> 1 }, (_, i) => Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16));
+}

@@ -1,0 +1,206 @@
+// The HTTP server over a file store: takes requests, finds who answers, and makes sure that each ends in an answer or a cut connection. Faults of one
+// request stay its own. Without accounts it listens at a loopback address only (gateway.md, section 7).
+
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { AssertionError, EngineError, HttpError } from '../base/errors.ts';
+import type { Clock, Random } from '../env/index.ts';
+import type { FileStore } from '../gridfs/index.ts';
+import { allowedMethods, answerTable } from './answer-table.ts';
+import { Exchange } from './exchange.ts';
+import { limitsDefault, randomToken } from './gateway-parts.ts';
+import type { GatewayCounters, GatewayEvent, GatewayLimits, GatewayParts } from './gateway-parts.ts';
+import type { PageFiles } from './page/page-files.ts';
+import { asHttpError, statusTitle } from './problem.ts';
+import { routeOf } from './route.ts';
+import { isLoopback, requireOwnHost, requireSameOrigin } from './same-origin.ts';
+
+/** What a gateway is made of. */
+export interface GatewayOptions {
+  /** A loopback address. */
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly store: FileStore;
+  /** The database whose buckets are served without saying so in the path. */
+  readonly db: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly page: PageFiles;
+  readonly limits?: Partial<GatewayLimits>;
+  /** Told of faults that an operator should know, and of bugs. */
+  readonly onEvent: (event: GatewayEvent) => void;
+}
+
+const headBytesMax = 16 * 1024;
+const headMs = 60_000;
+const idleMs = 65_000;
+/** A client that is still sending the body of a refused request gets this long to read why. */
+const lingerMs = 1000;
+
+/** A gateway that answers. */
+export class Gateway {
+  readonly #server: Server;
+  readonly #parts: GatewayParts;
+  readonly #open: Set<Promise<void>> = new Set();
+  readonly #told: Set<string> = new Set();
+  readonly #address: { readonly host: string; readonly port: number };
+
+  private constructor(server: Server, parts: GatewayParts, address: { readonly host: string; readonly port: number }) {
+    this.#server = server;
+    this.#parts = parts;
+    this.#address = address;
+    const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse): void => {
+      const answering = this.#take(request, response, expectsContinue).finally(() => this.#open.delete(answering));
+      this.#open.add(answering);
+    };
+    server.on('request', take(false));
+    server.on('checkContinue', take(true));
+    server.on('clientError', refuseBytes);
+    // Each answer that waits its turn on a connection listens for its end.
+    server.on('connection', (socket) => void socket.setMaxListeners(0));
+  }
+
+  /** Listens. EngineError `locked` where the port is in use, `io` where it cannot be had. */
+  static async listen(options: GatewayOptions): Promise<Gateway> {
+    const { host, port, store, db, clock, random, page, onEvent } = options;
+    if (!isLoopback(host)) throw new AssertionError('without accounts a gateway listens at a loopback address only');
+    const server = createServer({ maxHeaderSize: headBytesMax, headersTimeout: headMs, requestTimeout: 0, keepAliveTimeout: idleMs, noDelay: true });
+    const address = await listenAt(server, host, port);
+    const counters: GatewayCounters = { requests: 0, openStreams: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
+    const limits = { ...limitsDefault, ...options.limits };
+    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, onEvent }, address);
+  }
+
+  /** Where it listens. */
+  get address(): { readonly host: string; readonly port: number } {
+    return this.#address;
+  }
+
+  /** What was counted so far. */
+  get counters(): Readonly<GatewayCounters> {
+    return this.#parts.counters;
+  }
+
+  /** Takes no more requests, lets answers under way end for a while, cuts the rest, and waits until nobody uses the store any more. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#server.closeIdleConnections();
+    const timer = new AbortController();
+    void closed.then(() => timer.abort());
+    await this.#parts.clock.sleep(this.#parts.limits.closeGraceMs, timer.signal);
+    this.#server.closeAllConnections();
+    await closed;
+    await Promise.allSettled([...this.#open]);
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
+    const { clock, random, limits, counters } = this.#parts;
+    counters.requests += 1;
+    // A cut connection is seen as `close` of the response; as an error it says nothing more.
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    const exchange = new Exchange(request, response, { id: randomToken(random, 8), patience: { clock, stallMs: limits.stallMs }, expectsContinue });
+    const ended = new AbortController();
+    const watching = exchange.watch(ended.signal);
+    try {
+      await this.#answer(exchange);
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+    if (!request.complete && !exchange.isGone) await this.#linger(exchange);
+    // The last bytes may still be on their way to a slow client.
+    await exchange.ended;
+    ended.abort();
+    await watching;
+    counters.bytesSent += exchange.bytesSent;
+    if (exchange.isGone) counters.aborts += 1;
+  }
+
+  async #answer(exchange: Exchange): Promise<void> {
+    requireOwnHost(exchange.headers);
+    const route = routeOf(exchange.request.url ?? '/', this.#parts.dbDefault);
+    if (route === undefined) throw new HttpError(404, 'not_found', 'there is nothing at this path');
+    const answers = answerTable[route.kind];
+    const answer = answers[exchange.method === 'HEAD' ? 'GET' : exchange.method];
+    if (answer === undefined) {
+      const allow = { Allow: allowedMethods(answers) };
+      if (exchange.method === 'OPTIONS') exchange.sendEmpty(204, allow);
+      else exchange.sendError(new HttpError(405, 'method_not_allowed', `${exchange.method} is not for this path`), allow);
+      return;
+    }
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') requireSameOrigin(exchange.headers);
+    await answer(this.#parts, exchange, route);
+  }
+
+  /** Tells the client while that can be done honestly, else cuts the connection; tells the operator what is no fault of the client. */
+  #fail(exchange: Exchange, error: unknown): void {
+    const known = asHttpError(error);
+    const answer = known ?? new HttpError(500, 'internal_error', 'the gateway failed to answer; its log says more under the id of this request');
+    if (answer.code === 'corrupt_file') this.#tellCorrupt(exchange, answer);
+    else if (answer.status >= 500 && !exchange.isGone) this.#tell(exchange, answer, error);
+    if (exchange.isGone) return;
+    if (exchange.headSent) exchange.destroy();
+    else exchange.sendError(answer);
+  }
+
+  #tell(exchange: Exchange, answer: HttpError, cause: unknown): void {
+    const fields = { request: exchange.id, method: exchange.method, target: exchange.request.url ?? '', status: answer.status };
+    this.#parts.onEvent({ message: answer.message, fields, cause });
+  }
+
+  /** Once for each place, for a player asks for it again and again. */
+  #tellCorrupt(exchange: Exchange, { message, members }: HttpError): void {
+    const place = `${exchange.request.url?.split('?', 1)[0] ?? ''} ${members['id'] ?? ''} ${members['n'] ?? ''}`;
+    if (this.#told.has(place)) return;
+    if (this.#told.size >= 1000) this.#told.clear();
+    this.#told.add(place);
+    this.#parts.counters.corruptFiles += 1;
+    this.#parts.onEvent({ message: `corrupt file: ${message}`, fields: { request: exchange.id, target: exchange.request.url ?? '', ...members } });
+  }
+
+  /** Reads on for a moment: closing at once would reset the connection, and the client might never see the answer. */
+  async #linger(exchange: Exchange): Promise<void> {
+    const done = new AbortController();
+    const { request } = exchange;
+    if (request.socket.destroyed) return;
+    const end = (): void => done.abort();
+    request.once('end', end);
+    request.socket.once('close', end);
+    request.resume();
+    await this.#parts.clock.sleep(lingerMs, done.signal);
+    request.socket.off('close', end);
+    if (!request.complete) exchange.destroy();
+  }
+}
+
+/** An answer to bytes that are no request. */
+function refuseBytes(error: Error & { readonly code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const title = statusTitle(status);
+  const body = `${JSON.stringify({ type: 'about:blank', title, status, code: 'bad_request' })}\n`;
+  const head = [`HTTP/1.1 ${status} ${title}`, 'Content-Type: application/problem+json', `Content-Length: ${body.length}`, 'Connection: close'];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function listenAt(server: Server, host: string, port: number): Promise<{ readonly host: string; readonly port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: Error & { readonly code?: string }) => {
+      const place = `${host}:${port}`;
+      const inUse = error.code === 'EADDRINUSE';
+      reject(new EngineError(inUse ? 'locked' : 'io', inUse ? `address ${place} is in use by another process` : `cannot listen at ${place}: ${error.message}`, { cause: error }));
+    });
+    server.listen({ host, port, backlog: 1024 }, () => {
+      const bound = server.address();
+      if (bound === null || typeof bound === 'string') throw new AssertionError('a listening TCP server has an address');
+      resolve({ host: bound.address, port: bound.port });
+    });
+  });
+}

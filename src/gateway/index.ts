@@ -1,0 +1,7 @@
+// The public face of the gateway: HTTP over GridFS buckets, with a page. See gateway.ts.
+
+export { Gateway } from './gateway.ts';
+export type { GatewayOptions } from './gateway.ts';
+export type { GatewayCounters, GatewayEvent, GatewayLimits } from './gateway-parts.ts';
+export { loadPageFiles } from './page/page-files.ts';
+export type { PageFile, PageFiles } from './page/page-files.ts';
