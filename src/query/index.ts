@@ -27,6 +27,7 @@ export type {
 } from './filter/node.ts';
 export { compileAddFields, compileProjection, compileUnsetFields } from './projection/projection.ts';
 export type { Projection, ProjectionOptions } from './projection/projection.ts';
+export { compilePattern } from './regex.ts';
 export type { Pattern } from './regex.ts';
 export { compileSort, sortKeyOf } from './sort.ts';
 export type { SortKey, SortPart } from './sort.ts';

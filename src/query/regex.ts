@@ -1,8 +1,14 @@
-// User regular expressions, run on an engine whose time is linear in the text (RE2), so that no pattern can hold the server up. Look-ahead,
-// back-references and atomic groups, which no such engine has, are refused as invalid. Follows the manual's page of `$regex`.
+// User regular expressions in PCRE's language. What RE2 can run is run by it, in time linear in the text, so that no pattern can hold the
+// server up; the rest (look-ahead, back-references, atomic groups, conditions, calls) by a backtracking matcher that counts its steps.
+// Follows the manual's page of `$regex`.
 
 import { RE2JS } from 're2js';
 import { refuse } from './refuse.ts';
+import { BacktrackingRegex } from './regex/backtrack.ts';
+import { anything } from './regex/char-set.ts';
+import { parseRegex } from './regex/parse.ts';
+import type { ParsedRegex, RegexNode } from './regex/syntax.ts';
+import { toRe2 } from './regex/to-re2.ts';
 
 /** A compiled regular expression with what an index can use of it. */
 export interface Pattern {
@@ -29,32 +35,50 @@ export interface PatternMatch {
 
 const PATTERN_BYTES_MAX = 32764;
 
-const flagBits: Readonly<Record<string, number>> = {
-  i: RE2JS.CASE_INSENSITIVE,
-  m: RE2JS.MULTILINE,
-  s: RE2JS.DOTALL,
-  x: 0,
-  u: 0,
-};
-
 /** Compiles a pattern. `owner` is named in the text of errors: 51108 for a flag that there is not, 51091 for a pattern that is not valid. */
 export function compilePattern(source: string, flags: string, owner = '$regex'): Pattern {
-  let bits = RE2JS.LOOKBEHINDS;
-  for (const flag of flags) {
-    const bit = Object.hasOwn(flagBits, flag) ? flagBits[flag] : undefined;
-    if (bit === undefined) throw refuse(51108, `${owner} invalid flag in regex options: ${flag}`);
-    bits |= bit;
-  }
+  const wrong = /[^imsxu]/.exec(flags)?.[0];
+  if (wrong !== undefined) throw refuse(51108, `${owner} invalid flag in regex options: ${wrong}`);
   if (source.length > PATTERN_BYTES_MAX) throw refuse(51091, 'Regular expression is invalid: regular expression is too large');
+  const parsed = parseRegex(source, {
+    caseless: flags.includes('i'),
+    multiline: flags.includes('m'),
+    dotall: flags.includes('s'),
+    extended: flags.includes('x'),
+    noCapture: false,
+    unicode: false,
+  });
   const sorted = [...new Set(flags)].sort().join('');
-  const engine = compileEngine(sorted.includes('x') ? withoutSpaces(source) : source, bits);
-  return {
-    source,
-    flags: sorted,
-    ...literalPrefix(source, sorted),
-    test: (text) => engine.test(text),
-    find: (text, from) => findMatch(engine, text, from),
+  return { source, flags: sorted, ...literalPrefix(parsed.root), ...engineOf(parsed) };
+}
+
+type Engine = Pick<Pattern, 'test' | 'find'>;
+
+function engineOf(parsed: ParsedRegex): Engine {
+  let backtracking: BacktrackingRegex | undefined;
+  const slow = (text: string, from: number): PatternMatch | undefined => {
+    backtracking ??= new BacktrackingRegex(parsed);
+    return backtracking.find(text, from);
   };
+  const linear = compileLinear(parsed.root);
+  if (linear === undefined) return { test: (text) => slow(text, 0) !== undefined, find: slow };
+  const eatsNewline = holdsFinalAssertion(parsed.root);
+  return {
+    test: plainTest(parsed.root) ?? ((text) => linear.test(text)),
+    // RE2 eats the newline that `$` only looks at.
+    find: (text, from) => (eatsNewline && text.endsWith('\n') ? slow(text, from) : findMatch(linear, text, from)),
+  };
+}
+
+function compileLinear(root: RegexNode): RE2JS | undefined {
+  const source = toRe2(root);
+  if (source === undefined) return undefined;
+  try {
+    return RE2JS.compile(source, RE2JS.LOOKBEHINDS);
+  } catch {
+    // Too large or with a property that RE2 does not know: the other matcher has no such bounds.
+    return undefined;
+  }
 }
 
 function findMatch(engine: RE2JS, text: string, from: number): PatternMatch | undefined {
@@ -64,32 +88,51 @@ function findMatch(engine: RE2JS, text: string, from: number): PatternMatch | un
   return { start: matcher.start(), end: matcher.end(), captures };
 }
 
-function compileEngine(source: string, bits: number): RE2JS {
-  try {
-    return RE2JS.compile(source, bits);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw refuse(51091, `Regular expression is invalid: ${reason}`, error);
+function holdsFinalAssertion(node: RegexNode): boolean {
+  switch (node.kind) {
+    case 'assertion':
+      return node.what === 'endOrNewline';
+    case 'sequence':
+      return node.items.some(holdsFinalAssertion);
+    case 'choice':
+      return node.branches.some(holdsFinalAssertion);
+    case 'group':
+      return holdsFinalAssertion(node.body);
+    default:
+      return false;
   }
 }
 
-/** The pattern without the white space and comments that flag `x` allows outside of classes. */
-function withoutSpaces(source: string): string {
-  return source.replace(/\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\w+:\]|[^\]\\])*\]|#[^\n]*\n?|\s+/g, (token) =>
-    token.startsWith('#') || /^\s/.test(token) ? '' : token,
-  );
+function itemsOf(root: RegexNode): readonly RegexNode[] {
+  return root.kind === 'sequence' ? root.items : [root];
 }
 
-const LITERAL = /^(?:\^|\\A)((?:[^\\.*+?()[\]{}|^$#\s]|\\[^A-Za-z0-9]|[#\s])*)/;
+/** The text of a node that is nothing but text, case heeded. */
+function plainText(node: RegexNode | undefined): string | undefined {
+  return node?.kind === 'text' && !node.caseless ? String.fromCodePoint(...node.points) : undefined;
+}
 
-/** What text every match begins with, for patterns that are anchored at the front and heed case and newlines. */
-function literalPrefix(source: string, flags: string): { prefix: string; prefixOnly: boolean } {
-  const found = /[imx]/.test(flags) || source.includes('|') || source.includes('\\Q') ? null : LITERAL.exec(source);
-  if (found === null) return { prefix: '', prefixOnly: false };
-  let text = found[1] ?? '';
-  const rest = source.slice(found[0].length);
-  // The last character belongs to the quantifier behind it.
-  if (/^[*?+{]/.test(rest)) text = text.replace(/(?:\\[^A-Za-z0-9]|[\s\S])$/u, '');
-  const prefix = text.replace(/\\([^A-Za-z0-9])/g, '$1');
-  return { prefix, prefixOnly: rest === '' || (rest === '.*' && flags.includes('s')) };
+/** A test without any engine, for text alone and for text at the front. */
+function plainTest(root: RegexNode): ((text: string) => boolean) | undefined {
+  const [first, second, third] = itemsOf(root);
+  const alone = second === undefined ? plainText(first) : undefined;
+  if (alone !== undefined) return (text) => text.includes(alone);
+  const front = first?.kind === 'assertion' && first.what === 'start' && third === undefined ? plainText(second) : undefined;
+  return front === undefined ? undefined : (text) => text.startsWith(front);
+}
+
+/** What text every match begins with, for patterns that are anchored at the front and heed case there. */
+function literalPrefix(root: RegexNode): Pick<Pattern, 'prefix' | 'prefixOnly'> {
+  const [first, second, ...rest] = itemsOf(root);
+  const anchored = first?.kind === 'assertion' && first.what === 'start';
+  const prefix = anchored ? plainText(second) : undefined;
+  if (prefix === undefined) return { prefix: '', prefixOnly: false };
+  const [tail, more] = rest;
+  const prefixOnly = tail === undefined || (more === undefined && isAnything(tail));
+  return { prefix, prefixOnly };
+}
+
+/** `.*` with dotall. */
+function isAnything(node: RegexNode): boolean {
+  return node.kind === 'repeat' && node.min === 0 && node.max === Infinity && node.body.kind === 'set' && node.body.set === anything;
 }
