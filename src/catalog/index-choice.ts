@@ -15,6 +15,7 @@ export function chooseIndexes(collection: StoredCollection, which: IndexChoice):
   if (which === '*') return collection.secondaries;
   if (typeof which === 'string') return [byName(collection, which)];
   if (which instanceof Document) return [byKey(collection, which)];
+  if (new Set(which).size < which.length) throw indexNotFound(`index not found with name [${which.find((name, i) => which.indexOf(name) < i) ?? ''}]`);
   return which.map((name) => byName(collection, name));
 }
 

@@ -2,9 +2,12 @@
 // of MongoDB 7.0 (manual: "createIndexes", "Index Properties"). Kinds of index that are not built yet are refused as unknown ones are (67).
 
 import { assert } from '../base/assert.ts';
-import { describeValue, Document, Double, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
+import { CommandError } from '../base/errors.ts';
+import { DateTime, describeValue, Document, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Direction } from '../engine/index.ts';
+import { compileFilter } from '../query/index.ts';
+import type { FilterNode, QueryOptions } from '../query/index.ts';
 import { cannotCreateIndex, failedToParse, indexKeySpecsConflict, indexOptionsConflict, invalidIndexOption, typeMismatch, badValue } from './refusal.ts';
 import { numberOf, toDouble } from './number.ts';
 import type { IndexDefinition } from './types.ts';
@@ -50,14 +53,14 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
   ['sparse', boolean],
   ['hidden', boolean],
   ['clustering', boolean],
-  ['expireAfterSeconds', number],
+  ['expireAfterSeconds', (value) => value],
   ['partialFilterExpression', object],
   ['storageEngine', object],
   ['collation', object],
   ['prepareUnique', boolean],
   ['dropDups', undefined],
   // Of kinds that are not built: checked as far as their type, then the kind is refused or they mean nothing.
-  ['weights', undefined],
+  ['weights', object],
   ['default_language', text],
   ['language_override', text],
   ['textIndexVersion', number],
@@ -128,13 +131,9 @@ function specOf(key: Document, kept: ReadonlyMap<string, Value>): Document {
   const spec: [string, Value][] = [['v', 2], ['key', key], ['name', kept.get('name') ?? '']];
   for (const [option, value] of kept) {
     if (option === 'v' || option === 'key' || option === 'name' || value === false) continue;
-    spec.push([option, option === 'expireAfterSeconds' ? wholeSeconds(value) : value]);
+    spec.push([option, option === 'expireAfterSeconds' ? Math.trunc(numberOf(value)) : value]);
   }
   return Document.fromEntries(spec);
-}
-
-function wholeSeconds(value: Value): Value {
-  return value instanceof Double ? Math.trunc(value.value) : value;
 }
 
 function parseKeyPattern(key: Document): Direction[] {
@@ -189,21 +188,45 @@ function checkCombination(key: Document, kept: ReadonlyMap<string, Value>): void
     throw badValue(`The field 'wildcardProjection' is only allowed in an 'wildcard' index`);
   }
   const seconds = kept.get('expireAfterSeconds');
-  if (seconds !== undefined) checkTtl(key, kept, numberOf(seconds));
+  if (seconds !== undefined) checkTtl(key, kept, seconds);
+  if (kept.has('weights')) throw cannotCreateIndex("the field 'weights' can only be specified with text indexes");
+  const partial = kept.get('partialFilterExpression');
+  if (partial instanceof Document) checkPartialFilter(partial);
 }
 
 const isSimpleCollation = (collation: Document): boolean => collation.get('locale') === 'simple';
 
-function checkTtl(key: Document, kept: ReadonlyMap<string, Value>, seconds: number): void {
-  if (seconds < 0) throw cannotCreateIndex(`TTL index 'expireAfterSeconds' option must be numeric and cannot be less than 0`);
+function checkTtl(key: Document, kept: ReadonlyMap<string, Value>, given: Value): void {
+  if (!isNumber(given)) {
+    throw cannotCreateIndex(`TTL index 'expireAfterSeconds' option must be numeric, but received a type of '${typeText(given)}'.`);
+  }
+  const seconds = numberOf(given);
+  if (!(seconds >= 0)) throw cannotCreateIndex("TTL index 'expireAfterSeconds' option cannot be less than 0");
   if (seconds > ttlSecondsMax) {
     throw cannotCreateIndex(`TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number`);
   }
-  const spec = describeValue(specOf(key, kept));
   if (key.fields.length > 1) {
-    throw cannotCreateIndex(`TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: ${spec}`);
+    throw cannotCreateIndex(
+      `TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: ${describeValue(specOf(key, kept))}`,
+    );
   }
-  if (key.fields[0]?.[0] === '_id') throw cannotCreateIndex(`The field 'expireAfterSeconds' is not valid for an _id index specification. Specification: ${spec}`);
+}
+
+const partialOptions: QueryOptions = { now: new DateTime(0) };
+
+/** Equality, ranges, `$in`, `$type`, `$exists: true`, and ands and ors of them (manual: "Partial Indexes"). */
+function checkPartialFilter(filter: Document): void {
+  checkPartialNode(compileFilter(filter, partialOptions).shape, filter);
+}
+
+const partialKinds: ReadonlySet<FilterNode['kind']> = new Set(['compare', 'in', 'exists', 'type', 'always']);
+
+function checkPartialNode(node: FilterNode, filter: Document): void {
+  if (node.kind === 'and' || node.kind === 'or') for (const child of node.children) checkPartialNode(child, filter);
+  else if (node.kind === 'expr') throw new CommandError(224, 'QueryFeatureNotAllowed', '$expr is not allowed in this context');
+  else if (!partialKinds.has(node.kind) || (node.kind === 'in' && node.patterns.length > 0)) {
+    throw cannotCreateIndex(`unsupported expression in partial index: ${describeValue(filter)}`);
+  }
 }
 
 /** The definition of a specification that was checked. */
@@ -289,7 +312,7 @@ export function newIndexes(existing: readonly IndexDefinition[], specs: readonly
     if (isPrimaryRequest(definition)) continue;
     if ([...secondaries, ...wanted].some((other) => isThere(definition, other))) continue;
     wanted.push(definition);
-    if (existing.length + wanted.length > indexesMax) {
+    if (1 + secondaries.length + wanted.length > indexesMax) {
       throw cannotCreateIndex(`add index fails, too many indexes for ${where} key:${describeValue(definition.key)}`);
     }
   }

@@ -102,6 +102,6 @@ function checked(name: string, value: Value): Value {
   if (!isNumber(value)) throw typeMismatch("BSON field 'collMod.index.expireAfterSeconds' is the wrong type, expected a number");
   const seconds = numberOf(value);
   if (!(seconds >= 0)) throw new CommandError(72, 'InvalidOptions', "TTL index 'expireAfterSeconds' option must be numeric and cannot be less than 0");
-  return BigInt(Math.trunc(Math.min(seconds, 2147483647)));
+  return Math.trunc(Math.min(seconds, 2147483647));
 }
 

@@ -12,7 +12,7 @@ test('an index is hidden and shown again, and its time to live changed, with old
   await insertAll(catalog, [doc({ _id: 1, a: BsonArray.of([1, 2]) })]);
   assert.deepEqual((await modify(catalog, doc({ index: doc({ name: 'a_1', hidden: true }) }))).fields, [['hidden_old', false], ['hidden_new', true]]);
   const changed = await modify(catalog, doc({ index: doc({ keyPattern: doc({ t: 1 }), expireAfterSeconds: 60 }) }));
-  assert.deepEqual(changed.fields, [['expireAfterSeconds_old', 10], ['expireAfterSeconds_new', 60n]]);
+  assert.deepEqual(changed.fields, [['expireAfterSeconds_old', 10], ['expireAfterSeconds_new', 60]]);
   await beforeAndAfterReopening(async (opened) => {
     const { collection } = await reading(opened);
     assert.deepEqual(collection.indexes.map((index) => [index.hidden, index.expireAfterSeconds, index.isMultikey]), [

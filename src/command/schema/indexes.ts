@@ -34,7 +34,7 @@ const createIndexes: Command = defineCommand({
       numIndexesAfter: built.after,
       createdCollectionAutomatically: built.createdCollectionAutomatically,
       commitQuorum: transaction === undefined && changed ? 'votingMembers' : undefined,
-      note: changed ? undefined : 'all indexes already exist',
+      note: built.after === built.before ? 'all indexes already exist' : undefined,
     };
   },
 });
