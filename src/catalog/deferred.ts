@@ -5,6 +5,7 @@ export interface Deferred {
   readonly end: () => void;
 }
 
+/** A promise that stays open until its `end` is called; a second call does nothing. */
 export function deferred(): Deferred {
   let end: () => void = () => undefined;
   const promise = new Promise<void>((resolve) => {

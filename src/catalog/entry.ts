@@ -80,6 +80,7 @@ export const multikeyRangeOf = (id: DictionaryId): KeyRange => ({
   to: idKey(multikeyLetter, (id + 1) as DictionaryId, []),
 });
 
+/** What the key of a multikey row says: one index, one of its fields, one component of that field's path. */
 export function multikeyOfKey(key: Uint8Array): MultikeyFlag {
   return { dictionary: idOfKey(key), field: key[7] as number, component: key[8] as number };
 }

@@ -24,6 +24,7 @@ export interface IndexPath {
   readonly positions: readonly number[];
 }
 
+/** The dotted path of an index field, cut once; a component that reads as a number is an array position as well. */
 export function indexPath(dotted: string): IndexPath {
   const names = dotted.split('.').map((name) => new FieldName(name));
   return { names, positions: names.map((name) => (/^(0|[1-9]\d{0,8})$/.test(name.text) ? Number(name.text) : -1)) };

@@ -3,6 +3,7 @@
 import type { EngineState } from './state.ts';
 import type { EngineStatistics } from './types.ts';
 
+/** The counters and sizes of all parts at this moment; makes a new object. */
 export function statisticsOf(state: EngineState): EngineStatistics {
   const { counters, log, store, budget, cache, snapshots, trees } = state;
   const blocks = store.statistics;

@@ -19,10 +19,12 @@ export function basementRun(cache: PartCache<Part>, extent: Extent, index: numbe
   return part instanceof Run ? part : undefined;
 }
 
+/** Says that basement `index` of `extent` must be read before the search can go on. */
 export function missOf(extent: Extent, index: number): Miss {
   return { kind: 'miss', block: extent.block, basement: { index, extent } };
 }
 
+/** Whether a search or lookup stopped at something that is not in memory. */
 export function isMiss(found: Found | TreeNode | Run | Miss): found is Miss {
   return typeof found === 'object' && 'block' in found;
 }

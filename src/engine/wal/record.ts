@@ -18,6 +18,7 @@ export function writeDictionaryOptions(writer: ByteWriter, options: DictionaryOp
   writer.varint(options.fanout);
 }
 
+/** Reads what writeDictionaryOptions wrote; a compression that this program does not know is EngineError 'format'. */
 export function readDictionaryOptions(reader: ByteReader): DictionaryOptions {
   const method = reader.u8();
   const compression = compressions[method];

@@ -33,6 +33,7 @@ export type ProjectionNode = ProjectionBranch | ProjectionLeaf;
 /** What happens to fields that the tree does not name: left out, kept, or kept with others set beside them (`$addFields`). */
 export type ProjectionMode = 'include' | 'exclude' | 'add';
 
+/** A new branch without fields. */
 export function branchOf(): ProjectionBranch {
   return { kind: 'branch', fields: new Map(), computes: false, positional: false };
 }

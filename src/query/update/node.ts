@@ -31,6 +31,7 @@ export interface ElementsNode {
 
 export type UpdateNode = LeafNode | FieldsNode | ElementsNode;
 
+/** A new node without children: the root of an update, or a document on the way to one. */
 export function fieldsNode(): FieldsNode {
   return { kind: 'fields', children: new Map(), positional: undefined };
 }

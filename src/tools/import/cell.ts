@@ -15,6 +15,7 @@ export interface CellFault {
   readonly fault: string;
 }
 
+/** Whether a cell could not be read as its column's type. */
 export function isCellFault(cell: Value | CellFault | undefined): cell is CellFault {
   return typeof cell === 'object' && cell !== null && 'fault' in cell;
 }
