@@ -99,6 +99,41 @@ test('what is changed after the capture is in the next checkpoint only', async (
   assert.ok(used > 0);
 });
 
+test('a long block table is written in slices, and what others do between them is not in it', async () => {
+  const memory = await openMemoryEnv();
+  let between: (() => void) | undefined;
+  const pause = async (): Promise<void> => {
+    between?.();
+    return memory.tasks.pause();
+  };
+  const env: Env = { ...memory, tasks: { ...memory.tasks, pause } };
+  const store = await BlockStore.create(env, path);
+  const table = store.reserveNumber();
+  const numbers: BlockNumber[] = [];
+  for (let i = 0; i < 9000; i++) {
+    numbers.push(await store.writeData(Uint8Array.of(i, i >>> 8)));
+    store.adopt(numbers[i]!);
+  }
+  const fresh = [await store.writeData(Uint8Array.of(1)), await store.writeData(Uint8Array.of(2))];
+  let turns = 0;
+  store.beginCheckpoint();
+  await store.writeMeta(table, pattern(3, 1));
+  between = () => {
+    // Of what was listed and of what was not: blocks go, and one comes.
+    for (let i = turns; i < 9000; i += 1500) store.drop(numbers[i]!);
+    if (fresh[turns] !== undefined) store.adopt(fresh[turns]!);
+    turns++;
+  };
+  await store.publish(rootAt(table, 1));
+  between = undefined;
+  assert.ok(turns >= 2);
+  await store.close();
+  const { store: again } = await BlockStore.open(memory, path);
+  assert.equal(again.statistics.blocks, 9001);
+  for (let i = 0; i < 9000; i += 500) assert.deepEqual(await again.readData(numbers[i]!, 0, 2), Uint8Array.of(i, i >>> 8));
+  for (const number of fresh) assert.equal(again.placeOf(number), undefined);
+});
+
 test('dropping most of a store shrinks its file at the next checkpoints', async () => {
   const env = await openMemoryEnv();
   const store = await BlockStore.create(env, path);
