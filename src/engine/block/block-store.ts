@@ -17,7 +17,7 @@ import type { MetaImage } from './meta-image.ts';
 import { copyDown, hasRoomBelow, highestUnit } from './move-down.ts';
 import { firstFileUnits, superblockUnits } from './superblock.ts';
 import type { Slot, Superblock, TwicePlace } from './superblock.ts';
-import { verifyStore } from './verify-store.ts';
+import { verifyCopies, verifyPlaces, verifySuperblocks } from './verify-store.ts';
 import type { StoreProblem } from './verify-store.ts';
 
 /** One stored version of a block. */
@@ -306,10 +306,28 @@ export class BlockStore {
     };
   }
 
-  /** Everything that is wrong with superblocks, block table, places and meta blocks, as it is on disk now. Data blocks are their owners' to check. */
-  verify(): AsyncGenerator<StoreProblem> {
-    const places = [...this.#images.values(), ...this.#limbo].map((image) => image.place);
-    return verifyStore(this.#file, this.#superblock, places);
+  /**
+   * Everything that is wrong with superblocks, block table, places and meta blocks, as it is on disk now; others may go on meanwhile. Data
+   * blocks are their owners' to check.
+   */
+  async *verify(): AsyncGenerator<StoreProblem> {
+    const images = [...this.#images.values(), ...this.#limbo];
+    const { table } = this.#superblock;
+    yield* verifyPlaces(this.#file, table, images.map((image) => image.place));
+    yield* verifySuperblocks(this.#file);
+    if (table !== undefined) for await (const found of verifyCopies(this.#file, table, blockTableNumber)) if (this.#superblock.table === table) yield found;
+    for (const image of images) {
+      const { place } = image;
+      const isKept = this.#images.get(place.number) === image || this.#limbo.has(image);
+      if (place.kind === blockKinds.data || !isKept) continue;
+      image.readers++;
+      try {
+        yield* verifyCopies(this.#file, place, place.number);
+      } finally {
+        image.readers--;
+        this.#settle(image);
+      }
+    }
   }
 
   #image(number: BlockNumber): Image {

@@ -8,7 +8,7 @@ import { blockKinds, piecesOf } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
 import { isUnreadable, readCopy, readSuperblock } from './data-file.ts';
 import { superblockUnits } from './superblock.ts';
-import type { Superblock, TwicePlace } from './superblock.ts';
+import type { TwicePlace } from './superblock.ts';
 
 /** One thing that is wrong in the data file. */
 export interface StoreProblem {
@@ -17,21 +17,16 @@ export interface StoreProblem {
   readonly offset: number;
 }
 
-/** All problems; `places` are those of every image whose space is needed. The store must not write meanwhile, or false alarms may be among them. */
-export async function* verifyStore(file: BlockFile, superblock: Superblock, places: readonly BlockPlace[]): AsyncGenerator<StoreProblem> {
-  yield* verifySuperblocks(file);
-  yield* verifyPlaces(file, superblock.table, places);
-  if (superblock.table !== undefined) yield* verifyCopies(file, superblock.table, blockTableNumber);
-  for (const place of places) if (place.kind === blockKinds.meta) yield* verifyCopies(file, place, place.number);
-}
-
-async function* verifySuperblocks(file: BlockFile): AsyncGenerator<StoreProblem> {
+/** Copies of superblocks that are damaged. One that is being written meanwhile is looked at again before it is named. */
+export async function* verifySuperblocks(file: BlockFile): AsyncGenerator<StoreProblem> {
   for (const unit of superblockUnits.flat()) {
-    if ((await readSuperblock(file, unit)) === undefined) yield problem(file, unit, 'a copy of a superblock is damaged');
+    const isWhole = (await readSuperblock(file, unit)) !== undefined || (await readSuperblock(file, unit)) !== undefined;
+    if (!isWhole) yield problem(file, unit, 'a copy of a superblock is damaged');
   }
 }
 
-function* verifyPlaces(file: BlockFile, table: TwicePlace | undefined, places: readonly BlockPlace[]): Generator<StoreProblem> {
+/** Places that overlap or lie outside the file; of one moment, so without waiting. */
+export function* verifyPlaces(file: BlockFile, table: TwicePlace | undefined, places: readonly BlockPlace[]): Generator<StoreProblem> {
   const pieces = superblockUnits.flat().map((start) => ({ start, units: 1 }));
   if (table !== undefined) pieces.push(...piecesOf({ ...table, number: blockTableNumber, kind: blockKinds.meta }));
   for (const place of places) pieces.push(...piecesOf(place));
@@ -44,7 +39,8 @@ function* verifyPlaces(file: BlockFile, table: TwicePlace | undefined, places: r
   }
 }
 
-async function* verifyCopies(file: BlockFile, place: TwicePlace, number: number): AsyncGenerator<StoreProblem> {
+/** Copies of a meta image that are damaged; the caller keeps its space from being used again. */
+export async function* verifyCopies(file: BlockFile, place: TwicePlace, number: number): AsyncGenerator<StoreProblem> {
   for (const unit of [place.first, place.second]) {
     try {
       await readCopy(file, place, unit, number);

@@ -313,6 +313,18 @@ test('a data file of a later format is refused as such', async () => {
   await assert.rejects(BlockStore.open(env, path), hasCode('format'));
 });
 
+test('verify finds nothing in a store that is being written to', async () => {
+  for (let seed = 1; seed <= 10; seed++) {
+    const sim = await SimEnv.create({ seed });
+    const history = new StoreHistory(seed);
+    const result = await sim.run(async () => {
+      await history.create(sim, BlockStore);
+      await history.runVerified(60);
+    });
+    assert.equal(result.ended, 'done');
+  }
+});
+
 /** A file system that notes the writes and syncs of files. */
 function recording(files: FileSystem, notes: string[]): FileSystem {
   const wrap = (file: File): File => ({

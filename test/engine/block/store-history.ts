@@ -114,6 +114,19 @@ export class StoreHistory {
     await Promise.all(this.#reads);
   }
 
+  /** As `run`, with `verify` running all the time: it finds nothing. */
+  async runVerified(steps: number): Promise<void> {
+    const work = { isOver: false };
+    const verifying = (async (): Promise<number> => {
+      let rounds = 0;
+      for (; !work.isOver; rounds++) for await (const problem of this.#store!.verify()) assert.fail(JSON.stringify(problem));
+      return rounds;
+    })();
+    await this.run(steps);
+    work.isOver = true;
+    assert.ok((await verifying) > 1);
+  }
+
   /** Leaves a file with much room between its blocks, then moves them down beside other steps and a checkpoint. */
   async moveIntoGaps(): Promise<void> {
     for (let i = 0; i < 30; i++) await this.#addData(3);
