@@ -61,7 +61,9 @@ export class ByteWriter {
   /** Appends a copy of source[start, end). */
   append(source: Uint8Array, start = 0, end: number = source.length): void {
     const at = this.extend(end - start);
-    this.#bytes.set(start === 0 && end === source.length ? source : source.subarray(start, end), at);
+    // A view costs more than copying a few bytes one by one.
+    if (end - start > 48) this.#bytes.set(start === 0 && end === source.length ? source : source.subarray(start, end), at);
+    else for (let i = start; i < end; i++) this.#bytes[at + i - start] = source[i] as number;
   }
 
   /** Appends `length` bytes of any content, for the caller to fill, and returns the offset where they begin. */

@@ -7,7 +7,7 @@ import { EngineError } from '../base/errors.ts';
 import type { EngineState } from './state.ts';
 import type { Tree } from './tree/tree.ts';
 import type { DictionaryId, DictionaryOptions, Seq } from './types.ts';
-import type { RecordVisitor } from './wal/record.ts';
+import type { MessageSlice, RecordVisitor } from './wal/record.ts';
 import { RecordReader } from './wal/record.ts';
 
 interface Logged {
@@ -43,11 +43,13 @@ class Applier implements RecordVisitor {
     return this.#tree;
   }
 
-  message(dictionary: number, kind: number, key: Uint8Array, value: Uint8Array): void {
+  message(dictionary: number, message: MessageSlice): void {
     const tree = this.#target(dictionary);
     if (tree === undefined) return;
-    tree.active.append(key, this.#seq, kind, value);
-    this.#state.recent.add(dictionary, key, this.#seq);
+    message.seq = this.#seq;
+    tree.active.appendSlice(message);
+    const { recent } = this.#state;
+    if (recent.isAsked) recent.add(dictionary, message.bytes.subarray(message.keyStart, message.keyEnd), this.#seq);
   }
 
   count(dictionary: number, rows: number, bytes: number): void {

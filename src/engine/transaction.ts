@@ -10,6 +10,7 @@ import type { EngineParts } from './engine-parts.ts';
 import { messageKinds } from './run/message.ts';
 import { emptyRecord } from './state.ts';
 import { throttle } from './throttle.ts';
+import { emptySlice } from './tree/front.ts';
 import type { Found } from './tree/search.ts';
 import { isMiss, search } from './tree/search.ts';
 import { Tree } from './tree/tree.ts';
@@ -264,12 +265,15 @@ export class EngineTransaction implements Transaction, LockOwner {
 
   #record(): Uint8Array {
     const writer = new RecordWriter();
+    const slice = emptySlice();
     for (const { id, kind, options } of this.#writes.changes) {
       if (kind === 'create' && options !== undefined) writer.create(id, options);
     }
     for (const [id, front] of this.#writes.fronts) {
       for (let entry = 0; entry < front.count; entry++) {
-        if (front.isNewest(entry)) writer.message(id, front.kind(entry), front.key(entry), front.value(entry));
+        if (!front.isNewest(entry)) continue;
+        front.slice(entry, slice);
+        writer.message(id, slice);
       }
     }
     for (const [id, { rows, bytes }] of this.#writes.totals()) if (rows !== 0 || bytes !== 0) writer.count(id, rows, bytes);

@@ -22,6 +22,12 @@ const width = 8;
 const hashSeed = 0x5bd1e995;
 const twoTo32 = 4294967296;
 
+/** Copies source[start, end) to `at`: short ones by a loop, which a call would cost more than. */
+function copyInto(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): void {
+  if (end - start > 48) target.set(source.subarray(start, end), at);
+  else for (let i = start; i < end; i++) target[at + i - start] = source[i] as number;
+}
+
 /** A slice to be filled by `Front.slice`. */
 export function emptySlice(): MessageSlice {
   return { bytes: new Uint8Array(0), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0 };
@@ -85,20 +91,35 @@ export class Front {
   /** Appends a message; bytes are copied. Entries of one key come with rising seqs. */
   append(key: Uint8Array, seq: number, messageKind: number, value: Uint8Array): void {
     this.#makeRoom(key.length + value.length);
+    this.#arena.set(key, this.#used);
+    this.#arena.set(value, this.#used + key.length);
+    this.#enter(key.length, value.length, seq, messageKind);
+  }
+
+  /** The same for a message that lies in somebody's array. */
+  appendSlice(message: MessageSlice): void {
+    const keyBytes = message.keyEnd - message.keyStart;
+    const valueBytes = message.valueEnd - message.valueStart;
+    this.#makeRoom(keyBytes + valueBytes);
+    copyInto(this.#arena, this.#used, message.bytes, message.keyStart, message.keyEnd);
+    copyInto(this.#arena, this.#used + keyBytes, message.bytes, message.valueStart, message.valueEnd);
+    this.#enter(keyBytes, valueBytes, message.seq, message.kind);
+  }
+
+  /** Makes an entry of the bytes that were copied behind the used ones. */
+  #enter(keyBytes: number, valueBytes: number, seq: number, messageKind: number): void {
     const entry = this.#count++;
     const row = entry * width;
     const start = this.#used;
-    this.#arena.set(key, start);
-    this.#arena.set(value, start + key.length);
-    this.#used = start + key.length + value.length;
+    this.#used = start + keyBytes + valueBytes;
     const rows = this.#rows;
     rows[row + keyStart] = start;
-    rows[row + keyLength] = key.length;
-    rows[row + valueLength] = value.length;
+    rows[row + keyLength] = keyBytes;
+    rows[row + valueLength] = valueBytes;
     rows[row + seqLow] = seq % twoTo32;
     rows[row + seqHigh] = Math.floor(seq / twoTo32);
     rows[row + kind] = messageKind;
-    rows[row + hash] = hash32(key, 0, key.length, hashSeed);
+    rows[row + hash] = hash32(this.#arena, start, start + keyBytes, hashSeed);
     this.#link(entry);
     if (this.seqMin === 0) this.seqMin = seq;
     assert(seq >= this.seqMax, 'messages come in the order of their seqs');

@@ -22,6 +22,11 @@ export class RecentKeys {
     return this.#seqs.size;
   }
 
+  /** Whether any open transaction would ask. */
+  get isAsked(): boolean {
+    return this.#writers.size > 0;
+  }
+
   /** A transaction that may write and must see conflicts begins at `snapshot`, which is the newest visible seq. */
   open(snapshot: number): void {
     if (this.#writers.size === 0) {
@@ -38,7 +43,7 @@ export class RecentKeys {
     if (this.#writers.size === 0) this.#seqs.clear();
   }
 
-  /** Notes that the key was committed at `seq`; removals too. Free while nobody would ask. */
+  /** Notes that the key was committed at `seq`; removals too. */
   add(dictionary: number, bytes: Uint8Array, seq: number): void {
     if (this.#writers.size === 0) return;
     const key = hash52(dictionary, bytes);

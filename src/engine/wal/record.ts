@@ -30,16 +30,16 @@ export function readDictionaryOptions(reader: ByteReader): DictionaryOptions {
 export class RecordWriter {
   readonly #writer: ByteWriter = new ByteWriter(512);
 
-  /** A message of kind 0 (put) or 1 (remove). */
-  message(dictionary: number, kind: number, key: Uint8Array, value: Uint8Array): void {
+  /** A message of kind 0 (put) or 1 (remove); its seq is the record's. */
+  message(dictionary: number, message: MessageSlice): void {
     const writer = this.#writer;
-    writer.u8(kind === 0 ? tags.put : tags.remove);
+    writer.u8(message.kind === 0 ? tags.put : tags.remove);
     writer.varint(dictionary);
-    writer.varint(key.length);
-    writer.append(key);
-    if (kind !== 0) return;
-    writer.varint(value.length);
-    writer.append(value);
+    writer.varint(message.keyEnd - message.keyStart);
+    writer.append(message.bytes, message.keyStart, message.keyEnd);
+    if (message.kind !== 0) return;
+    writer.varint(message.valueEnd - message.valueStart);
+    writer.append(message.bytes, message.valueStart, message.valueEnd);
   }
 
   count(dictionary: number, rows: number, bytes: number): void {
@@ -65,23 +65,42 @@ export class RecordWriter {
   }
 }
 
-/** What a record says, part by part, in the order written. Keys and values are views on the record. */
+/** A message whose key and value lie in one array, filled anew for each message so that none is allocated (as in run/message.ts). */
+export interface MessageSlice {
+  bytes: Uint8Array;
+  keyStart: number;
+  keyEnd: number;
+  valueStart: number;
+  valueEnd: number;
+  seq: number;
+  kind: number;
+}
+
+/** What a record says, part by part, in the order written. The slice is filled anew for the next message. */
 export interface RecordVisitor {
-  message(dictionary: number, kind: number, key: Uint8Array, value: Uint8Array): void;
+  message(dictionary: number, message: MessageSlice): void;
   count(dictionary: number, rows: number, bytes: number): void;
   create(dictionary: number, options: DictionaryOptions): void;
   drop(dictionary: number): void;
 }
 
-const nothing = new Uint8Array(0);
+type PartReader = (reader: ByteReader, visitor: RecordVisitor, slice: MessageSlice) => void;
 
-const readers: ReadonlyMap<number, (reader: ByteReader, visitor: RecordVisitor) => void> = new Map([
-  [tags.put, (reader, visitor) => {
-    const dictionary = reader.varint();
-    const key = reader.view(reader.varint());
-    visitor.message(dictionary, 0, key, reader.view(reader.varint()));
-  }],
-  [tags.remove, (reader, visitor) => visitor.message(reader.varint(), 1, reader.view(reader.varint()), nothing)],
+const readMessage = (kind: number): PartReader => (reader, visitor, slice) => {
+  const dictionary = reader.varint();
+  const keyBytes = reader.varint();
+  slice.keyStart = reader.skip(keyBytes);
+  slice.keyEnd = slice.keyStart + keyBytes;
+  const valueBytes = kind === 0 ? reader.varint() : 0;
+  slice.valueStart = reader.skip(valueBytes);
+  slice.valueEnd = slice.valueStart + valueBytes;
+  slice.kind = kind;
+  visitor.message(dictionary, slice);
+};
+
+const readers: ReadonlyMap<number, PartReader> = new Map<number, PartReader>([
+  [tags.put, readMessage(0)],
+  [tags.remove, readMessage(1)],
   [tags.count, (reader, visitor) => visitor.count(reader.varint(), reader.f64(), reader.f64())],
   [tags.create, (reader, visitor) => visitor.create(reader.varint(), readDictionaryOptions(reader))],
   [tags.drop, (reader, visitor) => visitor.drop(reader.varint())],
@@ -90,9 +109,11 @@ const readers: ReadonlyMap<number, (reader: ByteReader, visitor: RecordVisitor) 
 /** Reads a record that RecordWriter wrote, a slice at a time. */
 export class RecordReader {
   readonly #reader: ByteReader;
+  readonly #slice: MessageSlice;
 
   constructor(body: Uint8Array) {
     this.#reader = new ByteReader(body);
+    this.#slice = { bytes: body, keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0 };
   }
 
   /** Gives up to `parts` parts to the visitor; true when the record is at its end. An unknown part is EngineError `format`. */
@@ -102,7 +123,7 @@ export class RecordReader {
       const tag = reader.u8();
       const read = readers.get(tag);
       if (read === undefined) throw new EngineError('format', `a log record with an unknown part ${tag}`);
-      read(reader, visitor);
+      read(reader, visitor, this.#slice);
     }
     return reader.remaining === 0;
   }
