@@ -92,7 +92,7 @@ export function defineCommand<F extends FieldTable>(definition: CommandDefinitio
     about: definition.about,
     prepare: (request) => {
       const body = commandBody(request, definition);
-      const parsed = parseFields(name, body, fields, { generic: true });
+      const parsed = parseFields(name, body, fields, 'generic');
       return (context) => run(context, parsed);
     },
   };

@@ -183,29 +183,48 @@ function unknownField(at: string): CommandError {
   return new CommandError(40415, 'Location40415', `BSON field '${at}' is an unknown field.`);
 }
 
-/** How a document is read: by default nothing but what the table names is allowed. */
-export interface ParseOptions {
-  /** Whether fields that any command may carry are let through. */
-  readonly generic?: boolean;
+/** What becomes of fields that the table does not name: refused, refused unless any command may carry them, or passed over. */
+export type UnknownFields = 'refuse' | 'generic' | 'skip';
+
+/** A table made ready: commands are read by the thousand, so nothing about a table is found out twice. */
+interface CompiledTable {
+  readonly fields: ReadonlyMap<string, Field<unknown>>;
+  readonly required: readonly string[];
+  /** Every name, undefined: copied for each document, so that all results of one table have one shape. */
+  readonly empty: Readonly<Record<string, unknown>>;
+}
+
+const compiledTables: WeakMap<FieldTable, CompiledTable> = new WeakMap();
+
+function compile(table: FieldTable): CompiledTable {
+  let compiled = compiledTables.get(table);
+  if (compiled === undefined) {
+    const fields = new Map(Object.entries(table));
+    const required = [...fields].filter(([, field]) => field.required).map(([name]) => name);
+    compiled = { fields, required, empty: Object.fromEntries([...fields.keys()].map((name) => [name, undefined])) };
+    compiledTables.set(table, compiled);
+  }
+  return compiled;
 }
 
 /** Reads a document by a table. `owner` is its name in error texts: the command's, or the path of a nested document. */
-export function parseFields<F extends FieldTable>(owner: string, body: Document, table: F, options: ParseOptions = {}): Parsed<F> {
-  const parsed = new Map<string, unknown>();
+export function parseFields<F extends FieldTable>(owner: string, body: Document, table: F, unknown: UnknownFields = 'refuse'): Parsed<F> {
+  const { fields, required: needed, empty } = compile(table);
+  const parsed: Record<string, unknown> = { ...empty };
   for (const [name, value] of body.fields) {
-    const field = Object.hasOwn(table, name) ? table[name] : undefined;
+    const field = fields.get(name);
     if (field === undefined) {
-      if (options.generic === true && GENERIC_FIELD_NAMES.has(name)) continue;
+      if (unknown === 'skip' || (unknown === 'generic' && GENERIC_FIELD_NAMES.has(name))) continue;
       throw unknownField(`${owner}.${name}`);
     }
-    if (parsed.has(name)) throw new CommandError(40413, 'Location40413', `BSON field '${owner}.${name}' is a duplicate field`);
-    const absent = value === null && field.types.length > 0 && field.nullIsWrong !== true;
-    parsed.set(name, absent ? undefined : field.read(value, `${owner}.${name}`));
+    if (parsed[name] !== undefined) throw new CommandError(40413, 'Location40413', `BSON field '${owner}.${name}' is a duplicate field`);
+    if (value === null && field.types.length > 0 && field.nullIsWrong !== true) continue;
+    parsed[name] = field.read(value, `${owner}.${name}`);
   }
-  for (const [name, field] of Object.entries(table)) {
-    if (!field.required || parsed.get(name) !== undefined) continue;
+  for (const name of needed) {
+    if (parsed[name] !== undefined) continue;
     throw new CommandError(40414, 'Location40414', `BSON field '${owner}.${name}' is missing but a required field`);
   }
   // eslint-disable-next-line frond/no-unsafe-assertion -- each entry was made by the field of its name
-  return Object.fromEntries(parsed) as Parsed<F>;
+  return parsed as Parsed<F>;
 }

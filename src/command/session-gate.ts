@@ -27,7 +27,7 @@ function noSuchTransaction(text: string): CommandError {
 }
 
 function tooOld(session: LogicalSession, txnNumber: bigint, what: string): CommandError {
-  const text = `${what} ${String(txnNumber)} on session ${session.key} because a newer ${session.use === 'retryable-write' ? 'retryable write' : 'transaction'} with txnNumber ${String(session.txnNumber)} has already started on this session.`;
+  const text = `${what} ${String(txnNumber)} on session ${session.text} because a newer ${session.use === 'retryable-write' ? 'retryable write' : 'transaction'} with txnNumber ${String(session.txnNumber)} has already started on this session.`;
   return new CommandError(225, 'TransactionTooOld', text);
 }
 

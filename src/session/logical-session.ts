@@ -2,7 +2,7 @@
 // or of retryable writes (server.md, "Transactions"). Operations with a number take turns: two of them never run at a time.
 // The number never goes back; what was done under it is in `record`, which is loaded from storage when the session is met again.
 
-import type { Document } from '../bson/index.ts';
+import { Binary, type Document } from '../bson/index.ts';
 import type { OpenTransaction, TransactionState } from './open-transaction.ts';
 import type { Interruptible } from './interrupt.ts';
 import { RetryRecord } from './retry-record.ts';
@@ -36,6 +36,13 @@ export class LogicalSession {
     this.id = id;
     this.user = options.user;
     this.lastUsedMs = options.nowMs;
+  }
+
+  /** Its UUID in hexadecimal digits, for texts. */
+  get text(): string {
+    const id = this.id.get('id');
+    if (!(id instanceof Binary)) return '';
+    return Array.from(id.bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
   }
 
   /** Whether an operation runs or waits under this session. */

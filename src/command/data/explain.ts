@@ -38,7 +38,7 @@ async function isView(context: CommandContext, name: string): Promise<boolean> {
 }
 
 const explainFind: Explainer = async (context, body, verbosity) => {
-  const fields = parseFields('find', body, FIND_FIELDS, { generic: true });
+  const fields = parseFields('find', body, FIND_FIELDS, 'generic');
   if (await isView(context, fields.find)) {
     const asPipeline = Document.of({ aggregate: fields.find, pipeline: BsonArray.of(findAsStages(fields)) });
     return explainAggregate(context, parseFields('aggregate', asPipeline, AGGREGATE_FIELDS), verbosity);
@@ -47,12 +47,12 @@ const explainFind: Explainer = async (context, body, verbosity) => {
 };
 
 const explainCount: Explainer = (context, body, verbosity) => {
-  const fields = parseFields('count', body, COUNT_FIELDS, { generic: true });
+  const fields = parseFields('count', body, COUNT_FIELDS, 'generic');
   return explainQuery(context, { name: fields.count, request: countRequest(context, fields) }, verbosity);
 };
 
 const explainDistinct: Explainer = (context, body, verbosity) => {
-  const fields = parseFields('distinct', body, DISTINCT_FIELDS, { generic: true });
+  const fields = parseFields('distinct', body, DISTINCT_FIELDS, 'generic');
   const filter = compileFilter(fields.query ?? Document.empty, queryOptions(context));
   return explainQuery(context, { name: fields.distinct, request: { filter, given: { filter: fields.query ?? Document.empty }, hint: fields.hint } }, verbosity);
 };
@@ -75,7 +75,7 @@ const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map<string, Explainer>([
   ['find', explainFind],
   [
     'aggregate',
-    (context, body, verbosity) => explainAggregate(context, parseFields('aggregate', body, AGGREGATE_FIELDS, { generic: true }), verbosity),
+    (context, body, verbosity) => explainAggregate(context, parseFields('aggregate', body, AGGREGATE_FIELDS, 'generic'), verbosity),
   ],
   ['count', explainCount],
   ['distinct', explainDistinct],

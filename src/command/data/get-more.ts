@@ -13,13 +13,13 @@ function checkOwner(context: CommandContext, cursor: ClientCursor): void {
   const session = context.operation.session?.key;
   const id = String(cursor.id);
   if (sessionKey !== undefined && session === undefined) {
-    throw new CommandError(50736, 'Location50736', `Cannot run getMore on cursor ${id}, which was created in session ${sessionKey}, without an lsid`);
+    throw new CommandError(50736, 'Location50736', `Cannot run getMore on cursor ${id}, which was created in a session, without an lsid`);
   }
   if (sessionKey === undefined && session !== undefined) {
-    throw new CommandError(50737, 'Location50737', `Cannot run getMore on cursor ${id}, which was not created in a session, in session ${session}`);
+    throw new CommandError(50737, 'Location50737', `Cannot run getMore on cursor ${id}, which was not created in a session, in a session`);
   }
   if (sessionKey !== session) {
-    throw new CommandError(50738, 'Location50738', `Cannot run getMore on cursor ${id}, which was created in session ${sessionKey ?? ''}, in session ${session ?? ''}`);
+    throw new CommandError(50738, 'Location50738', `Cannot run getMore on cursor ${id}, which was created in one session, in another session`);
   }
   const current = context.transaction?.txnNumber;
   if (txnNumber !== undefined && current === undefined) {
