@@ -163,12 +163,17 @@ export class RedoLog implements CommitLog {
   /** The prepared segment is too small for what comes: it becomes a spare, and a larger one is made. */
   async #replaceNext(size: number): Promise<void> {
     await this.#idle();
+    if (this.#next === undefined || this.#next.size >= size) return;
+    await this.#dropNext();
+    await this.#prepared(size);
+  }
+
+  async #dropNext(): Promise<void> {
     const next = this.#next;
-    if (next === undefined || next.size >= size) return;
+    if (next === undefined) return;
     this.#next = undefined;
     await next.file.close();
     await this.#env.files.remove(next.file.path);
-    await this.#prepared(size);
   }
 
   append(body: Uint8Array): Appended {
@@ -234,9 +239,7 @@ export class RedoLog implements CommitLog {
 
   /** Goes on in the next segment. */
   async #roll(length: number, lastSeq: number): Promise<void> {
-    if (this.#next === undefined || this.#next.size < length) await this.#prepared(length);
-    const next = this.#next;
-    assert(next !== undefined && next.size >= length, 'the next segment is ready');
+    const next = await this.#nextOf(length);
     const full = this.#segment;
     if (this.#group > this.#synced) await full.file.sync();
     this.#synced = this.#group;
@@ -246,6 +249,16 @@ export class RedoLog implements CommitLog {
     this.#next = undefined;
     await full.file.close();
     this.#prepareNext(0);
+  }
+
+  /** The next segment, large enough. Room was found for each commit by itself: several at once can need more than was made ahead. */
+  async #nextOf(length: number): Promise<Segment> {
+    for (;;) {
+      const next = this.#next;
+      if (next !== undefined && next.size >= length) return next;
+      await this.#dropNext();
+      await this.#prepared(length);
+    }
   }
 
   /** Begins to make the next segment, one ahead. That it fails is told to those who need it. */
