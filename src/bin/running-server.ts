@@ -1,12 +1,16 @@
-// The whole server put together: engine, catalog, commands, listener. `frond serve` runs one; so does a program that wants one in itself.
+// The whole server put together: engine, catalog, commands, listener, gateway. `frond serve` runs one; so does a program that wants one in itself.
 
+import { readFile } from 'node:fs/promises';
 import { openCatalog } from '../catalog/index.ts';
+import type { Catalog } from '../catalog/index.ts';
 import { openCommandServer } from '../command/index.ts';
 import type { CommandDispatcher } from '../command/index.ts';
 import { openEnvironment } from '../engine/index.ts';
 import type { Environment } from '../engine/index.ts';
 import type { Env, NetworkAddress } from '../env/index.ts';
 import { openHostNetwork } from '../env/index.ts';
+import { openFileStore } from '../gridfs/index.ts';
+import { Gateway, isLoopback, loadPageFiles } from '../gateway/index.ts';
 import { Listener } from '../server/index.ts';
 import { ServerCounters } from '../session/index.ts';
 import type { ServeOptions } from './server-options.ts';
@@ -15,6 +19,8 @@ import type { ServeOptions } from './server-options.ts';
 export interface ServerEvents {
   /** A bug of this program came to light; the client was told of an internal error. */
   readonly onBug: (error: unknown, where: string) => void;
+  /** Something that an operator should know. */
+  readonly onNotice: (message: string) => void;
 }
 
 /** Most client connections at a time (reliability.md). */
@@ -23,33 +29,41 @@ const connectionsMax = 20_000;
 /** A server that answers. */
 export class RunningServer {
   readonly engine: Environment;
-  readonly #dispatcher: CommandDispatcher;
   readonly #listener: Listener;
+  readonly #gateway: Gateway | undefined;
+  readonly #undo: Undo;
 
-  private constructor(engine: Environment, dispatcher: CommandDispatcher, listener: Listener) {
+  private constructor(engine: Environment, listener: Listener, gateway: Gateway | undefined, undo: Undo) {
     this.engine = engine;
-    this.#dispatcher = dispatcher;
     this.#listener = listener;
+    this.#gateway = gateway;
+    this.#undo = undo;
   }
 
   /** Opens the data and listens. What fails is undone: no port, no lock is kept. */
   static async open(env: Env, options: ServeOptions, events: ServerEvents): Promise<RunningServer> {
     const { delayedCommitsMs } = options;
-    const engine = await openEnvironment(env, options.dbPath, {
-      cacheBytes: options.cacheBytes,
-      checkpointPeriodMs: options.checkpointPeriodMs,
-      durability: delayedCommitsMs === undefined ? 'sync' : { delayedMs: delayedCommitsMs },
-    });
+    const undo = new Undo();
     try {
+      const engine = await openEnvironment(env, options.dbPath, {
+        cacheBytes: options.cacheBytes,
+        checkpointPeriodMs: options.checkpointPeriodMs,
+        durability: delayedCommitsMs === undefined ? 'sync' : { delayedMs: delayedCommitsMs },
+      });
+      undo.add(() => engine.close());
       const counters = new ServerCounters(connectionsMax);
-      const dispatcher = await openDispatcher(env, engine, { options, events, counters });
-      const network = openHostNetwork();
+      const surroundings = { env, options, events, counters };
+      const catalog = await openCatalog(engine, env);
+      const dispatcher = await openDispatcher(engine, catalog, surroundings);
+      undo.add(() => dispatcher.close());
       const address = { host: options.bindIp, port: options.port };
       const onBug = (error: unknown): void => events.onBug(error, 'connection');
-      const listener = await Listener.listen({ address, network, codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
-      return new RunningServer(engine, dispatcher, listener);
+      const listener = await Listener.listen({ address, network: openHostNetwork(), codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
+      undo.add(() => listener.close());
+      const gateway = await openGateway(catalog, surroundings, undo);
+      return new RunningServer(engine, listener, gateway, undo);
     } catch (error) {
-      await engine.close();
+      await undo.run();
       throw error;
     }
   }
@@ -59,6 +73,11 @@ export class RunningServer {
     return this.#listener.address;
   }
 
+  /** Where browsers find it; undefined where it has no gateway. */
+  get gatewayAddress(): NetworkAddress | undefined {
+    return this.#gateway?.address;
+  }
+
   /** Resolves when the engine can promise nothing more. */
   get fatal(): Promise<Error> {
     return this.engine.fatal;
@@ -66,20 +85,31 @@ export class RunningServer {
 
   /** Lets what is being served finish, then closes the data. */
   async close(): Promise<void> {
-    await this.#listener.close();
-    await this.#dispatcher.close();
-    await this.engine.close();
+    await this.#undo.run();
+  }
+}
+
+/** What was opened, closed from the last to the first. */
+class Undo {
+  readonly #steps: (() => Promise<void>)[] = [];
+
+  add(step: () => Promise<void>): void {
+    this.#steps.push(step);
+  }
+
+  async run(): Promise<void> {
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) await step();
   }
 }
 
 interface Surroundings {
+  readonly env: Env;
   readonly options: ServeOptions;
   readonly events: ServerEvents;
   readonly counters: ServerCounters;
 }
 
-async function openDispatcher(env: Env, engine: Environment, { options, events, counters }: Surroundings): Promise<CommandDispatcher> {
-  const catalog = await openCatalog(engine, env);
+async function openDispatcher(engine: Environment, catalog: Catalog, { env, options, events, counters }: Surroundings): Promise<CommandDispatcher> {
   return await openCommandServer(
     {
       catalog, env, engine, counters,
@@ -87,4 +117,28 @@ async function openDispatcher(env: Env, engine: Environment, { options, events, 
     },
     { onBug: events.onBug },
   );
+}
+
+/** Without accounts the gateway is for this machine only, wherever the server itself listens. */
+async function openGateway(catalog: Catalog, { env, options, events }: Surroundings, undo: Undo): Promise<Gateway | undefined> {
+  const { gatewayPort, gatewayDb, bindIp } = options;
+  if (gatewayPort === undefined) return undefined;
+  const store = await openFileStore(catalog, env);
+  undo.add(() => store.close());
+  const gateway = await Gateway.listen({
+    host: isLoopback(bindIp) ? bindIp : '127.0.0.1',
+    port: gatewayPort,
+    store,
+    db: gatewayDb,
+    clock: env.clock,
+    random: env.random,
+    page: await loadPageFiles({ readAll: (path) => readFile(path) }),
+    onEvent: ({ message, fields, cause }) => {
+      const details = Object.entries(fields).map(([name, value]) => `${name}=${value}`).join(' ');
+      if (cause === undefined) events.onNotice(`gateway: ${message} ${details}`);
+      else events.onBug(cause, `the gateway (${details})`);
+    },
+  });
+  undo.add(() => gateway.close());
+  return gateway;
 }

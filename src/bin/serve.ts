@@ -31,6 +31,10 @@ function keepNurserySmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
+function onNotice(message: string): void {
+  console.error(`frond: ${message}`);
+}
+
 /** Runs a server; resolves with the exit status. */
 export async function serve(words: readonly string[]): Promise<number> {
   keepNurserySmall();
@@ -41,12 +45,13 @@ export async function serve(words: readonly string[]): Promise<number> {
   });
   let server: RunningServer;
   try {
-    server = await RunningServer.open(env, options, { onBug });
+    server = await RunningServer.open(env, options, { onBug, onNotice });
   } catch (error) {
     console.error(`frond: ${describeStart(error, options.dbPath)}`);
     return 1;
   }
-  console.log(`listening on mongodb://${shown(server.address)}/?replicaSet=${options.replSetName}`);
+  const gateway = server.gatewayAddress === undefined ? '' : `, http://${shown(server.gatewayAddress)}/`;
+  console.log(`listening on mongodb://${shown(server.address)}/?replicaSet=${options.replSetName}${gateway}`);
   const end = await Promise.race([stop, server.fatal]);
   if (end === 'stop') {
     await server.close();

@@ -5,3 +5,4 @@ export type { GatewayOptions } from './gateway.ts';
 export type { GatewayCounters, GatewayEvent, GatewayLimits } from './gateway-parts.ts';
 export { loadPageFiles } from './page/page-files.ts';
 export type { PageFile, PageFiles } from './page/page-files.ts';
+export { isLoopback } from './same-origin.ts';

@@ -18,8 +18,8 @@ export interface PageFiles {
   readonly icon: PageFile;
 }
 
-/** Reads them from the disk of the host. */
-export async function loadPageFiles(files: FileSystem): Promise<PageFiles> {
+/** Reads them from where the product is installed: `files` are those of the host, whatever else is in memory. */
+export async function loadPageFiles(files: Pick<FileSystem, 'readAll'>): Promise<PageFiles> {
   const load = async (name: string, type: string): Promise<PageFile> => {
     const bytes = await files.readAll(decodeURIComponent(new URL(name, import.meta.url).pathname));
     return { type, bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
