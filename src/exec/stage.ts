@@ -29,7 +29,9 @@ export type OutputRequest =
   | { readonly kind: 'replace'; readonly database: string; readonly collection: string }
   /**
    * `$merge`: each document meets the one with equal `on` fields (undefined: `_id`), of which there is at most one: without a unique
-   * index on exactly these fields the provider answers 51183. A document without `_id` gets one before it is combined.
+   * index on exactly these fields the provider answers 51183, and 51132 for a missing or null value where that index is sparse. A document
+   * without `_id` gets one before it is combined, if `on` has `_id`. Documents that are refused do not keep others of their batch from
+   * being written; the first refusal is thrown.
    */
   | {
       readonly kind: 'merge';

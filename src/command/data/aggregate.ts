@@ -1,7 +1,7 @@
 // aggregate: a pipeline over a collection, a view, or documents it makes itself.
 
 import { CommandError } from '../../base/errors.ts';
-import type { Document } from '../../bson/index.ts';
+import { Document, type BsonArray } from '../../bson/index.ts';
 import type { Namespace } from '../../catalog/index.ts';
 import type { BatchSource } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
@@ -22,12 +22,19 @@ async function openAggregate(
   const options = queryOptions(context, fields.let);
   if (free) return openFreePipeline(context, fields.pipeline, { scope, ns, options });
   const target = await resolveTarget(context, scope.txn, ns);
-  return openPipeline(context, fields.pipeline, { scope, target, options, hint: fields.hint });
+  const { hint, bypassDocumentValidation: bypassValidation } = fields;
+  return openPipeline(context, fields.pipeline, { scope, target, options, hint, bypassValidation });
+}
+
+function writes(pipeline: BsonArray): boolean {
+  const last = pipeline.at(pipeline.length - 1);
+  return last instanceof Document && (last.has('$out') || last.has('$merge'));
 }
 
 async function runAggregate(context: CommandContext, fields: AggregateFields, cursor: Document): Promise<Reply> {
   const { ns, free } = aggregateNamespace(context.db, fields);
-  const batchSize = batchSizeOf('aggregate', cursor);
+  // A pipeline that writes does so now, whatever the size of the first batch.
+  const batchSize = writes(fields.pipeline) ? undefined : batchSizeOf('aggregate', cursor);
   const scope = beginRead(context);
   let source: BatchSource;
   try {

@@ -19,6 +19,6 @@ export interface DocumentChange {
   readonly bypassValidation: boolean;
   /** The change of a document that matches. Throws CommandError where the document refuses it. */
   apply(before: Document): Changed;
-  /** The document to insert where none matches; undefined: none is. */
-  readonly upsert?: (() => Document) | undefined;
+  /** The document to insert where none matches; undefined: none is. May give undefined for a document that is not to be inserted. */
+  readonly upsert?: (() => Document | undefined) | undefined;
 }

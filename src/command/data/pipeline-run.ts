@@ -4,13 +4,14 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
-import { compilePipeline, type CollectionRequest, type Pipeline, type SourceProvider } from '../../exec/index.ts';
+import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider } from '../../exec/index.ts';
 import { planQuery, type Plan, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileSort, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
 import type { CommandContext } from '../command.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import type { ReadScope } from '../storage-scope.ts';
+import { openOutput } from './pipeline-output.ts';
 import { systemStageDocuments } from './system-stages.ts';
 
 /** What a pipeline runs on. */
@@ -19,6 +20,8 @@ export interface PipelineSurroundings {
   readonly target: ResolvedTarget;
   readonly options: QueryOptions;
   readonly hint?: Value | undefined;
+  /** For `$out` and `$merge`: leaves validators out. */
+  readonly bypassValidation?: boolean | undefined;
 }
 
 /** Gives stages the other collections of one transaction. */
@@ -26,11 +29,17 @@ class TransactionProvider implements SourceProvider {
   readonly #context: CommandContext;
   readonly #txn: CatalogTransaction;
   readonly #options: QueryOptions;
+  readonly #bypassValidation: boolean;
 
-  constructor(context: CommandContext, txn: CatalogTransaction, options: QueryOptions) {
+  constructor(context: CommandContext, txn: CatalogTransaction, surroundings: { options: QueryOptions; bypassValidation?: boolean | undefined }) {
     this.#context = context;
     this.#txn = txn;
-    this.#options = options;
+    this.#options = surroundings.options;
+    this.#bypassValidation = surroundings.bypassValidation ?? false;
+  }
+
+  openOutput(request: OutputRequest): Promise<OutputSink> {
+    return openOutput(request, { context: this.#context, options: this.#options, bypassValidation: this.#bypassValidation });
   }
 
   pause(): Promise<void> {
@@ -94,7 +103,7 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   const { scope, target, options, hint } = surroundings;
   const all = target.viewStages.length === 0 ? stages : BsonArray.of([...target.viewStages, ...stages.items()]);
   const pipeline = compilePipeline(all, { ...options, database: target.ns.db, collection: target.ns.collection });
-  const provider = new TransactionProvider(context, scope.txn, options);
+  const provider = new TransactionProvider(context, scope.txn, surroundings);
   if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
   const { head } = pipeline;
   const request = requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options);
@@ -112,7 +121,7 @@ function openSystemPipeline(
   const made = systemStageDocuments(first, { context, txn: scope.txn, target });
   if (made === undefined) return undefined;
   const pipeline = compilePipeline(BsonArray.of(rest), { ...options, database: db });
-  return pipeline.open(sourceOf(made), new TransactionProvider(context, scope.txn, options));
+  return pipeline.open(sourceOf(made), new TransactionProvider(context, scope.txn, { options }));
 }
 
 /** Opens a pipeline over a collection or view. */
@@ -137,5 +146,5 @@ export function openFreePipeline(
     const text = "{aggregate: 1} is not valid for an empty pipeline or one whose first stage reads a collection.";
     throw new CommandError(73, 'InvalidNamespace', text);
   }
-  return pipeline.open(sourceOf([]), new TransactionProvider(context, scope.txn, options));
+  return pipeline.open(sourceOf([]), new TransactionProvider(context, scope.txn, { options }));
 }

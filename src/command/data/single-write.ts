@@ -77,8 +77,8 @@ export class SingleWrite implements WriteStep {
       const done = await this.#changeFirst(txn, collection);
       if (done !== undefined) return done;
     }
-    if (change.upsert === undefined) return NOTHING;
-    return this.#insert(txn, change.upsert());
+    const inserted = change.upsert?.();
+    return inserted === undefined ? NOTHING : this.#insert(txn, inserted);
   }
 
   /** Undefined when nothing matches. */

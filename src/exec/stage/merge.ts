@@ -1,7 +1,7 @@
 // `$merge`: what a pipeline gives goes into a collection, document by document, beside, over or into those that are there.
 // Follows the manual's page "$merge (aggregation)".
 
-import { BsonArray, bsonUndefined, Document, equalValues, Timestamp } from '../../bson/index.ts';
+import { BsonArray, Document, equalValues, Timestamp } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { compileUpdate, createCompiler, nameOf, refuse, splitPath, validateVariableName, Variable } from '../../query/index.ts';
 import type { Expression, Update, UpdateContext } from '../../query/index.ts';
@@ -16,7 +16,7 @@ const WHEN_NOT_MATCHED: ReadonlySet<string> = new Set(['insert', 'discard', 'fai
 
 function intoOf(value: Value | undefined, context: StageContext): OutputTarget {
   const { database } = context.options;
-  if (value === undefined || value === null) throw missingField('$merge.into');
+  if (value === undefined) throw missingField('$merge.into');
   if (typeof value === 'string') {
     if (value === '') throw refuse(5786800, '$merge into must not be an empty string');
     return { database, collection: value };
@@ -24,7 +24,7 @@ function intoOf(value: Value | undefined, context: StageContext): OutputTarget {
   if (!(value instanceof Document)) throw refuse(51178, `$merge 'into' field must be either a string or an object, but found ${nameOf(value)}`);
   const { db, coll } = targetFields(value, '$merge.into');
   if (coll === undefined) throw refuse(5786801, `$merge 'into' must have a 'coll'`);
-  return { database: db ?? database, collection: coll };
+  return { database: db === undefined || db === '' ? database : db, collection: coll };
 }
 
 function onOf(value: Value | undefined): readonly string[] | undefined {
@@ -41,7 +41,7 @@ function onOf(value: Value | undefined): readonly string[] | undefined {
 }
 
 function modeOf(value: Value | undefined, modes: ReadonlySet<string>, field: string): string | undefined {
-  if (value === undefined || value === null) return undefined;
+  if (value === undefined || (value === null && field !== 'whenMatched')) return undefined;
   if (typeof value !== 'string') throw refuse(field === 'whenMatched' ? 51191 : 14, `$merge '${field}' field must be a string, but found ${nameOf(value)}`);
   if (!modes.has(value)) throw refuse(2, `Enumeration value '${value}' for field '$merge.${field}' is not a valid value.`);
   return value;
@@ -54,10 +54,20 @@ function sameId(existing: Document, incoming: Document): void {
   throw refuse(66, `$merge failed to update the matching document, did you attempt to modify the _id or the shard key?`);
 }
 
+/** Fields as an update sets new ones: in the order of their names, numbers by value, `_id` first. */
+function inNameOrder(document: Document): Document {
+  const compare = ([left]: readonly [string, Value], [right]: readonly [string, Value]): number => {
+    if (left === '_id' || right === '_id') return Number(right === '_id') - Number(left === '_id');
+    if (/^\d+$/.test(left) && /^\d+$/.test(right)) return Number(left) - Number(right);
+    return left < right ? -1 : 1;
+  };
+  return Document.fromEntries(document.fields.toSorted(compare));
+}
+
 function overlaid(existing: Document, incoming: Document): Document {
   sameId(existing, incoming);
   const fields = new Map(existing.fields);
-  for (const [name, value] of incoming.fields) if (name !== '_id') fields.set(name, value);
+  for (const [name, value] of inNameOrder(incoming).fields) if (name !== '_id') fields.set(name, value);
   return Document.fromEntries([...fields]);
 }
 
@@ -94,6 +104,8 @@ class MatchedPipeline {
   constructor(pipeline: BsonArray, bound: Document | undefined, context: StageContext) {
     const { options } = context;
     const compiler = createCompiler(options);
+    const wrong = pipeline.items().find((stage) => !(stage instanceof Document));
+    if (wrong !== undefined) throw refuse(14, `Each element of the 'whenMatched' pipeline must be an object, found ${nameOf(wrong)}`);
     const names = bound ?? Document.of({ new: '$$ROOT' });
     const bindings = names.fields.map(([name, value]) => {
       validateVariableName(name, 'write');
@@ -140,20 +152,18 @@ function combineOf(specification: Document, context: StageContext): Combine {
   return (existing, incoming) => {
     if (existing !== undefined) return update?.apply(existing, incoming) ?? matched.get(mode)?.(existing, incoming);
     if (otherwise === 'fail') throw refuse(13113, '$merge could not find a matching document in the target collection for at least one document in the source collection');
-    return otherwise === 'insert' ? incoming : undefined;
+    if (otherwise !== 'insert') return undefined;
+    return mode === 'merge' || mode === 'keepExisting' ? inNameOrder(incoming) : incoming;
   };
 }
 
-/** Refuses documents whose `on` fields cannot tell them apart. */
+/** Refuses documents whose `on` fields are arrays: they could meet several. */
 function checkedOn(combine: Combine, on: readonly string[] | undefined): Combine {
   const paths = (on ?? []).filter((path) => path !== '_id').map((path) => path.split('.'));
   return (existing, incoming) => {
     for (const path of paths) {
       const value = path.reduce<Value | undefined>((at, name) => (at instanceof Document ? at.get(name) : undefined), incoming);
       if (value instanceof BsonArray) throw refuse(51185, `$merge write error: 'on' field '${path.join('.')}' is an array`);
-      if (value === undefined || value === null || value === bsonUndefined) {
-        throw refuse(51132, `$merge write error: 'on' field cannot be missing, null or undefined: '${path.join('.')}'`);
-      }
     }
     return combine(existing, incoming);
   };
@@ -163,8 +173,9 @@ function checkedOn(combine: Combine, on: readonly string[] | undefined): Combine
 export const mergeRule: StageRule = {
   name: '$merge',
   parse: (specification, context) => {
+    if (specification === '') throw refuse(73, `Invalid $merge target namespace, '${context.options.database}.'`);
     const given = typeof specification === 'string' ? Document.of({ into: specification }) : specification;
-    if (!(given instanceof Document)) throw refuse(51182, `$merge requires a string or object argument, but found ${nameOf(specification)}`);
+    if (!(given instanceof Document)) throw refuse(14, `$merge requires a string or object argument, but found ${nameOf(specification)}`);
     const unknown = given.keys().find((name) => !FIELDS.has(name));
     if (unknown !== undefined) throw refuse(40415, `BSON field '$merge.${unknown}' is an unknown field.`);
     const target = checkTarget(intoOf(given.get('into'), context), { system: 31319, reserved: 31320 }, '$merge');

@@ -1,0 +1,240 @@
+// Where pipelines write. `$merge` is a series of statements that each change one document, as updates are, waiting for other writers and never
+// failing for a conflict. `$out` fills a collection of another name, with the options and indexes of the one that is there, and renames it
+// into place at the end, so that readers see the old one whole or the new one whole.
+
+import { CommandError } from '../../base/errors.ts';
+import { BsonArray, Document, Regex, type Value } from '../../bson/index.ts';
+import { namespaceOf, type Collection, type Namespace } from '../../catalog/index.ts';
+import type { OutputRequest, OutputSink } from '../../exec/index.ts';
+import { compileFilter, type QueryOptions } from '../../query/index.ts';
+import type { CommandContext } from '../command.ts';
+import { WriteSeries, type WriteStep } from '../write-series.ts';
+import type { DocumentChange } from './document-change.ts';
+import { SingleWrite } from './single-write.ts';
+
+type MergeRequest = Extract<OutputRequest, { kind: 'merge' }>;
+
+/** What writing needs of the command. */
+export interface OutputSurroundings {
+  readonly context: CommandContext;
+  readonly options: QueryOptions;
+  readonly bypassValidation: boolean;
+}
+
+/** Opens what a pipeline's last stage writes to. */
+export async function openOutput(request: OutputRequest, surroundings: OutputSurroundings): Promise<OutputSink> {
+  const { context } = surroundings;
+  if (context.transaction !== undefined) {
+    const stage = request.kind === 'replace' ? '$out' : '$merge';
+    throw new CommandError(263, 'OperationNotSupportedInTransaction', `${stage} cannot be used in a transaction`);
+  }
+  const ns = namespaceOf(request.database, request.collection);
+  const existing = await existingCollection(context, ns);
+  if (request.kind === 'replace') return ReplaceSink.open(ns, existing, surroundings);
+  const index = uniqueIndex(existing, request.on ?? ['_id']);
+  if (index === undefined) throw new CommandError(51183, 'Location51183', 'Cannot find index to verify that join fields will be unique');
+  return new MergeSink(ns, { request, sparse: index.sparse }, surroundings);
+}
+
+/** A series that notes why a step was refused. */
+class DocumentWriter {
+  readonly series: WriteSeries;
+  #refusal: CommandError | undefined;
+
+  constructor(context: CommandContext, ns: Namespace) {
+    this.series = new WriteSeries(context, ns);
+  }
+
+  /** Notes a refusal: the first one stands. */
+  refuse(error: CommandError): void {
+    this.#refusal ??= error;
+  }
+
+  /** Throws what was refused, if anything was. */
+  check(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+  }
+}
+
+async function existingCollection(context: CommandContext, ns: Namespace): Promise<Collection | undefined> {
+  const { catalog } = context.server;
+  const txn = catalog.begin('read');
+  try {
+    return await catalog.collection(txn, ns);
+  } finally {
+    txn.abort();
+  }
+}
+
+/** The unique index on exactly these fields; that of `_id` is there also before the collection is. */
+function uniqueIndex(collection: Collection | undefined, on: readonly string[]): { readonly sparse: boolean } | undefined {
+  if (on.length === 1 && on[0] === '_id') return { sparse: false };
+  const wanted = new Set(on);
+  const fits = (paths: readonly string[]): boolean => paths.length === wanted.size && paths.every((path) => wanted.has(path));
+  const fitting = collection?.indexes.filter((index) => index.unique && index.partialFilter === undefined && fits(index.paths)) ?? [];
+  return fitting.find((index) => !index.sparse) ?? fitting[0];
+}
+
+function valueAt(document: Document, path: string): Value {
+  const value = path.split('.').reduce<Value | undefined>((at, name) => (at instanceof Document ? at.get(name) : undefined), document);
+  return value ?? null;
+}
+
+function isPlain(value: Value): boolean {
+  return !(value instanceof Document) && !(value instanceof BsonArray) && !(value instanceof Regex) && value !== null;
+}
+
+function conditionOf(document: Document, path: string): readonly [string, Value] {
+  const value = valueAt(document, path);
+  return [path, isPlain(value) ? value : Document.of({ $eq: value })];
+}
+
+/** `$merge`. */
+class MergeSink implements OutputSink {
+  readonly #request: MergeRequest;
+  readonly #sparse: boolean;
+  readonly #surroundings: OutputSurroundings;
+  readonly #writer: DocumentWriter;
+
+  constructor(ns: Namespace, { request, sparse }: { request: MergeRequest; sparse: boolean }, surroundings: OutputSurroundings) {
+    this.#request = request;
+    this.#sparse = sparse;
+    this.#surroundings = surroundings;
+    this.#writer = new DocumentWriter(surroundings.context, ns);
+  }
+
+  async write(batch: readonly Document[]): Promise<void> {
+    const { context } = this.#surroundings;
+    for (const document of batch) {
+      const step = new SingleWrite({
+        context,
+        series: this.#writer.series,
+        change: this.#changeFor(this.#identified(document)),
+        onResult: () => undefined,
+        onError: (error) => {
+          this.#writer.refuse(error);
+          return true;
+        },
+        onUndo: () => undefined,
+      });
+      await this.#writer.series.add(step);
+    }
+    this.#writer.check();
+  }
+
+  finish(): Promise<void> {
+    return this.#writer.series.finish();
+  }
+
+  /** What was merged stays, as in MongoDB. */
+  abandon(): Promise<void> {
+    return this.#writer.series.finish();
+  }
+
+  /** The document with an `_id`, where that is what it is known by. */
+  #identified(document: Document): Document {
+    const on = this.#request.on ?? ['_id'];
+    if (document.has('_id') || !on.includes('_id')) return document;
+    return Document.fromEntries([['_id', this.#surroundings.context.server.ids.next()], ...document.fields]);
+  }
+
+  #checkSparse(incoming: Document): void {
+    const empty = this.#sparse ? this.#request.on?.find((path) => valueAt(incoming, path) === null) : undefined;
+    if (empty === undefined) return;
+    throw new CommandError(51132, 'Location51132', `$merge write error: 'on' field cannot be missing, null or undefined: '${empty}'`);
+  }
+
+  #changeFor(incoming: Document): DocumentChange {
+    const { combine, on } = this.#request;
+    const { options, bypassValidation } = this.#surroundings;
+    this.#checkSparse(incoming);
+    const filterDocument = Document.fromEntries((on ?? ['_id']).map((path) => conditionOf(incoming, path)));
+    return {
+      filter: compileFilter(filterDocument, options),
+      filterDocument,
+      bypassValidation,
+      apply: (before) => {
+        const after = combine(before, incoming);
+        return { after: after ?? before, modified: after !== undefined };
+      },
+      upsert: () => combine(undefined, incoming),
+    };
+  }
+}
+
+/** The insertion of one document of `$out`. */
+class FillStep implements WriteStep {
+  readonly #writer: DocumentWriter;
+  readonly #document: Document;
+  readonly #bypassValidation: boolean;
+
+  constructor(writer: DocumentWriter, document: Document, bypassValidation: boolean) {
+    this.#writer = writer;
+    this.#document = document;
+    this.#bypassValidation = bypassValidation;
+  }
+
+  async run(txn: Parameters<WriteStep['run']>[0]): Promise<boolean> {
+    const collection = await this.#writer.series.ensureCollection(txn);
+    try {
+      await collection.insert(txn, collection.prepare(this.#document), { bypassValidation: this.#bypassValidation });
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      this.#writer.refuse(error);
+      return false;
+    }
+    this.#writer.series.weigh(this.#document.byteLength);
+    return true;
+  }
+
+  undo(): void {
+    // Nothing was noted.
+  }
+}
+
+/** `$out`. */
+class ReplaceSink implements OutputSink {
+  readonly #target: Namespace;
+  readonly #filled: Namespace;
+  readonly #surroundings: OutputSurroundings;
+  readonly #writer: DocumentWriter;
+
+  private constructor(target: Namespace, filled: Namespace, surroundings: OutputSurroundings) {
+    this.#target = target;
+    this.#filled = filled;
+    this.#surroundings = surroundings;
+    this.#writer = new DocumentWriter(surroundings.context, filled);
+  }
+
+  static async open(target: Namespace, existing: Collection | undefined, surroundings: OutputSurroundings): Promise<ReplaceSink> {
+    if (existing?.options.capped !== undefined) {
+      throw new CommandError(17152, 'Location17152', `namespace '${target.text}' is capped so it can't be used for $out`);
+    }
+    const { catalog, ids } = surroundings.context.server;
+    const filled = namespaceOf(target.db, `tmp.agg_out.${ids.next().toHexString()}`);
+    await catalog.run((txn) => catalog.create(txn, filled, existing?.options.shown ?? Document.empty));
+    const specs = (existing?.indexes ?? []).filter((index) => !index.isPrimary).map((index) => index.spec);
+    if (specs.length > 0) await catalog.createIndexes(filled, specs);
+    return new ReplaceSink(target, filled, surroundings);
+  }
+
+  async write(batch: readonly Document[]): Promise<void> {
+    for (const document of batch) {
+      await this.#writer.series.add(new FillStep(this.#writer, document, this.#surroundings.bypassValidation));
+      this.#writer.check();
+    }
+  }
+
+  async finish(): Promise<void> {
+    const { catalog, time } = this.#surroundings.context.server;
+    await this.#writer.series.finish();
+    await catalog.run((txn) => catalog.rename(txn, this.#filled, this.#target, { dropTarget: true }));
+    time.tick();
+  }
+
+  async abandon(): Promise<void> {
+    const { catalog } = this.#surroundings.context.server;
+    this.#writer.series.abandon();
+    await catalog.run((txn) => catalog.drop(txn, this.#filled));
+  }
+}
