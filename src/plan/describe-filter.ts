@@ -19,6 +19,8 @@ export function describeFilter(node: FilterNode): Document {
       return Document.fromEntries([[node.value ? '$alwaysTrue' : '$alwaysFalse', 1]]);
     case 'expr':
       return Document.of({ $expr: Document.empty });
+    case 'schema':
+      return Document.of({ $jsonSchema: node.schema });
     default:
       return describePathNode(node, node.path.text);
   }
@@ -26,7 +28,7 @@ export function describeFilter(node: FilterNode): Document {
 
 function describeNot(child: FilterNode): Document {
   if (child.kind === 'or') return Document.of({ $nor: BsonArray.of(child.children.map(describeFilter)) });
-  if (child.kind === 'and' || child.kind === 'not' || child.kind === 'always' || child.kind === 'expr') {
+  if (!('path' in child)) {
     return Document.of({ $nor: BsonArray.of([describeFilter(child)]) });
   }
   const inner = describePathNode(child, child.path.text).first?.[1] ?? null;

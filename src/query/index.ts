@@ -23,6 +23,7 @@ export type {
   OrNode,
   PathNode,
   RegexNode,
+  SchemaNode,
   TypeNode,
 } from './filter/node.ts';
 export { compileAddFields, compileProjection, compileUnsetFields } from './projection/projection.ts';

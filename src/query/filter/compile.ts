@@ -38,6 +38,8 @@ export function compileNode(node: FilterNode): DocumentTest {
       const { evaluate } = node.expression;
       return (bytes, start) => isTruthy(evaluate(Document.fromBytes(bytes, start)));
     }
+    case 'schema':
+      return (bytes, start) => node.test(bytes, bsonType.object, start);
     default:
       return compilePathNode(node);
   }
@@ -46,7 +48,7 @@ export function compileNode(node: FilterNode): DocumentTest {
 /** Kinds in the order in which MongoDB tests them: where several look into arrays, the last one says the place. */
 const testingOrder: readonly string[] = [
   ...['and', 'or', 'elemMatchObject', 'elemMatchValue', 'size', 'eq', 'lte', 'lt', 'gt', 'gte', 'regex', 'mod', 'exists', 'in'],
-  ...['bits', 'not', 'type', 'expr', 'always'],
+  ...['bits', 'not', 'type', 'expr', 'schema', 'always'],
 ];
 
 function inOrder(nodes: readonly FilterNode[]): FilterNode[] {
@@ -144,6 +146,7 @@ export function compileElementTest(node: FilterNode): ElementTest {
     case 'always':
       return () => node.value;
     case 'expr':
+    case 'schema':
       return () => false;
     case 'elemMatchObject':
     case 'elemMatchValue': {

@@ -4,9 +4,10 @@
 // interval when the field is an array, except below `elemMatchValue`, where all children speak of the same element.
 // Follows the manual's page "Query and Projection Operators".
 
-import type { Path, Value } from '../../bson/index.ts';
+import type { Document, Path, Value } from '../../bson/index.ts';
 import type { Expression } from '../expression/expression.ts';
 import type { Pattern } from '../regex.ts';
+import type { ElementTest } from './path.ts';
 
 export type CompareOperator = 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
 
@@ -114,6 +115,14 @@ export interface ExprNode {
   readonly expression: Expression;
 }
 
+/** The document fulfils a JSON schema. */
+export interface SchemaNode {
+  readonly kind: 'schema';
+  readonly schema: Document;
+  /** Tests a raw value: the document itself is one of type 3. */
+  readonly test: ElementTest;
+}
+
 /** Matches every document, or none. */
 export interface AlwaysNode {
   readonly kind: 'always';
@@ -133,7 +142,7 @@ export type PathNode =
   | ElemMatchObjectNode
   | ElemMatchValueNode;
 
-export type FilterNode = PathNode | AndNode | OrNode | NotNode | ExprNode | AlwaysNode;
+export type FilterNode = PathNode | AndNode | OrNode | NotNode | ExprNode | SchemaNode | AlwaysNode;
 
 /** Matches everything. */
 export const matchAll: FilterNode = { kind: 'and', children: [] };

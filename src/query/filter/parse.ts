@@ -13,6 +13,7 @@ import { andOf, matchAll, notOf, orOf } from './node.ts';
 import type { CompareOperator, FilterNode } from './node.ts';
 import { parseBits, parseMod, parseRegex, parseSize, parseTypeSet, regexNode } from './operand.ts';
 import { selfPath } from './path.ts';
+import { compileSchema } from './schema/schema.ts';
 
 const DEPTH_MAX = 100;
 
@@ -259,11 +260,18 @@ function always(value: boolean): PathlessRule {
   };
 }
 
+function parseSchema(operand: Value, scope: Scope): FilterNode {
+  if (scope.place === 'elemMatch' || scope.place === 'arrayFilter') throw refuse(224, '$jsonSchema is not allowed in this context');
+  if (!(operand instanceof Document)) throw refuse(14, '$jsonSchema must be an object');
+  return { kind: 'schema', schema: operand, test: compileSchema(operand) };
+}
+
 const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule>([
   ['$and', (operand, scope, name) => andOf(parseBranches(operand, scope, name))],
   ['$or', (operand, scope, name) => orOf(parseBranches(operand, scope, name))],
   ['$nor', (operand, scope, name) => notOf(orOf(parseBranches(operand, scope, name)))],
   ['$expr', parseExpr],
+  ['$jsonSchema', parseSchema],
   ['$comment', () => matchAll],
   ['$alwaysTrue', always(true)],
   ['$alwaysFalse', always(false)],

@@ -96,6 +96,7 @@ function collectNames(node: FilterNode, names: Set<string>): void {
       collectNames(node.child, names);
       return;
     case 'always':
+    case 'schema':
       return;
     case 'expr':
       throw refuse(224, '$expr is not allowed in this context');
