@@ -105,7 +105,8 @@ export class StoredCatalog implements Catalog {
 
   #newCollection(txn: StoredTransaction, options: Document): NameEntry {
     const dictionary = txn.engine.createDictionary(dictionaryOptionsOf(options));
-    return { kind: 'collection', uuid: this.#uuid(), dictionary, options, indexes: [] };
+    const idIndex = options.get('capped') === true ? txn.engine.createDictionary() : undefined;
+    return { kind: 'collection', uuid: this.#uuid(), dictionary, idIndex, options, indexes: [] };
   }
 
   #uuid(): Binary {

@@ -12,7 +12,7 @@ const batchLimit = { rows: 256, bytes: 1 << 20 };
 const problemsMax = 100;
 
 /** A collection with its own kind of index. */
-export type CheckedCollection = Pick<Collection, 'scan' | 'totals'> & { readonly secondaries: readonly StoredIndex[] };
+export type CheckedCollection = Pick<Collection, 'scan' | 'totals' | 'isKeyedById'> & { readonly secondaries: readonly StoredIndex[] };
 
 /** Problems in words, at most a hundred. */
 class Findings {
@@ -62,14 +62,14 @@ export async function checkCollection(
       for (const [key, document] of rows) {
         documents += 1;
         bytes += document.byteLength;
-        if (!equalBytes(recordKeyOf(document), key)) findings.add(`document ${hex(key)} has the _id of another`);
+        if (collection.isKeyedById && !equalBytes(recordKeyOf(document), key)) findings.add(`document ${hex(key)} has the _id of another`);
         for (const index of collection.secondaries) await checkEntries(txn, { index, key, document }, expected, findings);
       }
     },
     checkInterrupt,
   );
   findings.compareTotals('documents', collection.totals(txn), { rows: documents, bytes });
-  const entries = new Map<string, number>([['_id_', documents]]);
+  const entries = new Map<string, number>(collection.isKeyedById ? [['_id_', documents]] : []);
   for (const [index, wanted] of expected) {
     const found = await countRows(txn, index, checkInterrupt);
     entries.set(index.name, found.rows);

@@ -24,6 +24,8 @@ export type NameEntry =
       readonly kind: 'collection';
       readonly uuid: Binary;
       readonly dictionary: DictionaryId;
+      /** Of a capped collection: its index on `_id`, for its documents are keyed by a number. */
+      readonly idIndex: DictionaryId | undefined;
       readonly options: Document;
       readonly indexes: readonly IndexEntryRow[];
     }
@@ -96,6 +98,7 @@ export function encodeEntry(entry: NameEntry): Uint8Array {
     kind: 'collection',
     uuid: entry.uuid,
     dictionary: BigInt(entry.dictionary),
+    idIndex: entry.idIndex === undefined ? undefined : BigInt(entry.idIndex),
     options: entry.options,
     indexes: BsonArray.of(
       entry.indexes.map((index) => Document.of({ spec: index.spec, dictionary: BigInt(index.dictionary) })),
@@ -117,7 +120,8 @@ export function decodeEntry(ns: Namespace, bytes: Uint8Array): NameEntry {
   return {
     kind: 'collection',
     uuid,
-    dictionary: idOf(ns, row),
+    dictionary: idOf(ns, row, 'dictionary'),
+    idIndex: row.has('idIndex') ? idOf(ns, row, 'idIndex') : undefined,
     options,
     indexes: indexes.items().map((item) => decodeIndex(ns, item)),
   };
@@ -126,11 +130,11 @@ export function decodeEntry(ns: Namespace, bytes: Uint8Array): NameEntry {
 function decodeIndex(ns: Namespace, item: Value): IndexEntryRow {
   const spec = item instanceof Document ? item.get('spec') : undefined;
   if (!(item instanceof Document) || !(spec instanceof Document)) throw damaged(ns);
-  return { spec, dictionary: idOf(ns, item) };
+  return { spec, dictionary: idOf(ns, item, 'dictionary') };
 }
 
-function idOf(ns: Namespace, row: Document): DictionaryId {
-  const id = row.get('dictionary');
+function idOf(ns: Namespace, row: Document, name: 'dictionary' | 'idIndex'): DictionaryId {
+  const id = row.get(name);
   if (typeof id !== 'bigint') throw damaged(ns);
   return Number(id) as DictionaryId;
 }

@@ -12,7 +12,7 @@ const noPrimary = (): CommandError => invalidOptions('cannot drop _id index');
 
 /** The secondary indexes to drop; 27 where there is none of that name or key, 72 for the `_id` index. */
 export function chooseIndexes(collection: StoredCollection, which: IndexChoice): readonly StoredIndex[] {
-  if (which === '*') return collection.secondaries;
+  if (which === '*') return collection.indexes.slice(1);
   if (typeof which === 'string') return [byName(collection, which)];
   if (which instanceof Document) return [byKey(collection, which)];
   if (new Set(which).size < which.length) throw indexNotFound(`index not found with name [${which.find((name, i) => which.indexOf(name) < i) ?? ''}]`);
@@ -21,7 +21,7 @@ export function chooseIndexes(collection: StoredCollection, which: IndexChoice):
 
 function byName(collection: StoredCollection, name: string): StoredIndex {
   if (name === '_id_') throw noPrimary();
-  const found = collection.secondaries.find((index) => index.name === name);
+  const found = collection.indexes.find((index) => index.name === name);
   if (found === undefined) throw indexNotFound(`index not found with name [${name}]`);
   return found;
 }
@@ -37,6 +37,6 @@ function byKey(collection: StoredCollection, key: Document): StoredIndex {
       `${found.length} indexes found for key: ${describeValue(key)}, identify by name instead. Conflicting indexes: ${found.map((index) => describeValue(index.spec)).join(', ')}`,
     );
   }
-  if (first.isPrimary) throw noPrimary();
+  if (first.name === '_id_') throw noPrimary();
   return first;
 }

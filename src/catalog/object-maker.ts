@@ -50,7 +50,7 @@ export class ObjectMaker {
     const state =
       before?.kind === 'collection' && before.dictionary === entry.dictionary
         ? before.state
-        : { version: 0, held: undefined, committing: new Set<Promise<unknown>>(), lastWrite: 0 };
+        : { version: 0, held: undefined, committing: new Set<Promise<unknown>>(), lastWrite: 0, lastRecord: undefined };
     return new StoredCollection({ ns, entry, indexes: this.#indexesOf(entry), state, version: state.version }, this.#services);
   }
 
@@ -59,13 +59,17 @@ export class ObjectMaker {
     if (entry.kind === 'view') return new StoredView(ns, entry.options);
     const indexes = this.#indexesOf(entry);
     for (const index of indexes) await loadFlags(txn, this.#services.catalogDictionary, index);
-    const state = { version: 0, held: undefined, committing: new Set<Promise<unknown>>(), lastWrite: 0 };
+    const state = { version: 0, held: undefined, committing: new Set<Promise<unknown>>(), lastWrite: 0, lastRecord: undefined };
     return new StoredCollection({ ns, entry, indexes, state, version: readOnlyVersion }, this.#services);
   }
 
   #indexesOf(entry: Extract<NameEntry, { readonly kind: 'collection' }>): readonly StoredIndex[] {
-    const place = { dictionary: entry.dictionary, isPrimary: true, flags: new MultikeyFlags(primaryDefinition.paths) };
-    const primary = new StoredIndex(primaryDefinition, place, this.queryOptions);
+    const place = {
+      dictionary: entry.idIndex ?? entry.dictionary,
+      isPrimary: entry.idIndex === undefined,
+      flags: new MultikeyFlags(primaryDefinition.paths),
+    };
+    const primary = new StoredIndex({ ...primaryDefinition, unique: entry.idIndex !== undefined }, place, this.queryOptions);
     return [primary, ...entry.indexes.map(({ spec, dictionary }) => this.#index(defineIndex(spec), dictionary))];
   }
 

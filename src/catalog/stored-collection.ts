@@ -6,6 +6,7 @@ import { CommandError } from '../base/errors.ts';
 import { Document, encodeKey } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
 import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Soon, Totals } from '../engine/index.ts';
+import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
 import { DocumentChange, readLocked } from './document-change.ts';
 import type { NameEntry } from './entry.ts';
@@ -18,7 +19,7 @@ import { duplicateKey } from './refusal.ts';
 import { afterSoon } from './soon.ts';
 import type { StoredIndex } from './stored-index.ts';
 import { storedTransaction } from './transaction.ts';
-import type { CollectionState } from './transaction.ts';
+import type { CollectionState, StoredTransaction } from './transaction.ts';
 import type {
   CatalogTransaction,
   Collection,
@@ -61,6 +62,7 @@ export class StoredCollection implements Collection {
   readonly entry: CollectionParts['entry'];
   readonly state: CollectionState;
   readonly options: CollectionOptions;
+  readonly isKeyedById: boolean;
   version: number;
   owner: CatalogTransaction | undefined;
   readonly #services: CollectionServices;
@@ -72,7 +74,8 @@ export class StoredCollection implements Collection {
     this.uuid = parts.entry.uuid;
     this.dictionary = parts.entry.dictionary;
     this.indexes = parts.indexes;
-    this.secondaries = parts.indexes.slice(1);
+    this.isKeyedById = parts.entry.idIndex === undefined;
+    this.secondaries = this.isKeyedById ? parts.indexes.slice(1) : parts.indexes;
     this.state = parts.state;
     this.version = parts.version;
     this.options = optionsOf(parts.entry.options);
@@ -103,6 +106,7 @@ export class StoredCollection implements Collection {
     const txn = storedTransaction(transaction);
     const { document, key } = prepared;
     if (choices?.bypassValidation !== true) this.#validator.check(document, undefined);
+    if (!this.isKeyedById) return this.#insertCapped(txn, document);
     const change = new DocumentChange(this, key, undefined, document);
     return afterSoon(txn.willWrite(this), () =>
       afterSoon(txn.engine.lock(this.dictionary, key), () =>
@@ -112,6 +116,16 @@ export class StoredCollection implements Collection {
         }),
       ),
     );
+  }
+
+  /** A document of a capped collection gets the next number, and the oldest ones go for which there is no room left. */
+  async #insertCapped(txn: StoredTransaction, document: Document): Promise<void> {
+    await txn.willWrite(this);
+    const key = await nextRecordKey(txn, this);
+    const change = new DocumentChange(this, key, undefined, document);
+    await change.check(txn);
+    await change.write(txn);
+    await removeOldest(txn, this, this.options.capped);
   }
 
   #duplicateId(document: Document): CommandError {
@@ -127,7 +141,7 @@ export class StoredCollection implements Collection {
   ): Soon<void> {
     const txn = storedTransaction(transaction);
     if (equalBytes(before.toBytes(), after.toBytes())) return undefined;
-    this.#checkReplacement(key, after);
+    this.#checkReplacement(this.isKeyedById ? key : recordKeyOf(before), after);
     if (choices?.bypassValidation !== true) this.#validator.check(after, before);
     const change = new DocumentChange(this, key, before, after);
     return afterSoon(txn.willWrite(this), () => afterSoon(change.check(txn), () => change.write(txn)));

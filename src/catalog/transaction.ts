@@ -18,6 +18,8 @@ export interface CollectionState {
   readonly committing: Set<Promise<unknown>>;
   /** The newest commit of a transaction that wrote it, as far as it is known. */
   lastWrite: number;
+  /** Of a capped collection: the newest number given to a document; undefined until one is asked for. */
+  lastRecord: number | undefined;
 }
 
 /** One version of a collection's definition, as far as a transaction must know it. */

@@ -123,15 +123,20 @@ export interface Collection {
   readonly ns: Namespace;
   readonly uuid: Binary;
   readonly options: CollectionOptions;
+  /**
+   * Whether record keys are encoded `_id`s. Of a capped collection they are numbers in the order of insertion: `keyOf` means nothing there,
+   * and a document is found through its index on `_id`.
+   */
+  readonly isKeyedById: boolean;
   /** `_id_` first, then in order of creation. */
   readonly indexes: readonly Index[];
   /** The row of `listCollections`. */
   describe(): Document;
-  /** `_id` moved to the front or made, types and limits checked (2, 53, 15), zero timestamps filled in. */
+  /** `_id` moved to the front or made, types and limits checked (2, 53, 15), zero timestamps filled in. A capped collection gives the key at insertion. */
   prepare(document: Document): PreparedDocument;
   /** The record key of an `_id` value; what the value may be is not checked. */
   keyOf(id: Value): RecordKey;
-  /** Inserts what `prepare` made. Duplicate: 11000. Invalid: 121. */
+  /** Inserts what `prepare` made. Duplicate: 11000. Invalid: 121. A capped collection loses its oldest documents for it. */
   insert(txn: CatalogTransaction, prepared: PreparedDocument, choices?: InsertChoices): Soon<void>;
   /** Replaces the document under its lock. `_id` must be equal by value (66). Equal bytes: does nothing. */
   update(txn: CatalogTransaction, key: RecordKey, change: { readonly before: Document; readonly after: Document }, choices?: InsertChoices): Soon<void>;

@@ -4,7 +4,6 @@
 
 import { must } from '../base/assert.ts';
 import type { CatalogTransaction, Collection, Index } from '../catalog/index.ts';
-import type { OperationContext } from '../session/index.ts';
 import { collectionAccess, indexAccess, intersectionAccess, unionAccess } from './access.ts';
 import type { Access, Wanted } from './access.ts';
 import { conditionsOf } from './conditions.ts';
@@ -14,6 +13,7 @@ import { holdsAll } from './implication.ts';
 import { indexBounds } from './index-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { everything, isEverything } from './interval.ts';
+import type { Interruptible } from './row.ts';
 
 const costOfEntry = 0.4;
 const costOfFetch = 4;
@@ -39,7 +39,7 @@ export interface Chosen {
 }
 
 /** The cheapest way. */
-export async function chooseAccess(choice: Choice, context: OperationContext): Promise<Chosen> {
+export async function chooseAccess(choice: Choice, context: Interruptible): Promise<Chosen> {
   const candidates = candidatesOf(choice);
   if (candidates.length === 1) return { access: accessOf(choice, must(candidates[0], 'one')), rejected: [] };
   if (candidates.length === 0) return { access: (await unionOf(choice, context)) ?? collectionAccess(choice.collection, choice.conditions, 1), rejected: [] };
@@ -75,7 +75,7 @@ function accessOf({ conditions, wanted }: Choice, bounds: IndexBounds): Access {
 }
 
 /** A union of scans, one for each branch of a condition that is an or; undefined where a branch has no index. */
-async function unionOf(choice: Choice, context: OperationContext): Promise<Access | undefined> {
+async function unionOf(choice: Choice, context: Interruptible): Promise<Access | undefined> {
   for (const node of choice.conditions.conjuncts) {
     if (node.kind !== 'or') continue;
     const branches: Access[] = [];
@@ -91,7 +91,7 @@ async function unionOf(choice: Choice, context: OperationContext): Promise<Acces
   return undefined;
 }
 
-async function chooseByCost(choice: Choice, candidates: readonly IndexBounds[], context: OperationContext): Promise<Chosen> {
+async function chooseByCost(choice: Choice, candidates: readonly IndexBounds[], context: Interruptible): Promise<Chosen> {
   const { txn, limit, collection } = choice;
   const total = collection.totals(txn).rows;
   const bounded = candidates.filter((bounds) => !isEverything(bounds.fields[0] ?? everything));

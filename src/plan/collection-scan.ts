@@ -5,9 +5,8 @@ import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Collection, Cursor, Direction, KeyRange } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
-import type { OperationContext } from '../session/index.ts';
 import { batchBytes, batchRows } from './row.ts';
-import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** COLLSCAN. */
 export class CollectionScan implements PlanStage {
@@ -53,7 +52,7 @@ class ScanSource implements RowSource {
     this.#counters = counters;
   }
 
-  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+  async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     context.checkInterrupt();
     const found = this.#cursor.nextBatch({ rows: this.#rows, bytes: batchBytes });
     const batch = found instanceof Promise ? await found : found;

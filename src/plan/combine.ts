@@ -2,10 +2,9 @@
 
 import { compareBytes } from '../base/bytes.ts';
 import type { Document, Value } from '../bson/index.ts';
-import type { OperationContext } from '../session/index.ts';
 import { KeySet } from './key-set.ts';
 import { batchRows } from './row.ts';
-import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** OR: the rows of each input in turn. */
 export class Union implements PlanStage {
@@ -44,7 +43,7 @@ class UnionSource implements RowSource {
     this.#counters = counters;
   }
 
-  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+  async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     for (;;) {
       const source = this.#sources[this.#at];
       if (source === undefined) return undefined;
@@ -101,7 +100,7 @@ class IntersectionSource implements RowSource {
     this.#counters = counters;
   }
 
-  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+  async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     const last = this.#sources[this.#sources.length - 1] as RowSource;
     this.#common ??= await this.#readFirst(context);
     const common = this.#common;
@@ -114,7 +113,7 @@ class IntersectionSource implements RowSource {
     return both;
   }
 
-  async #readFirst(context: OperationContext): Promise<KeySet> {
+  async #readFirst(context: Interruptible): Promise<KeySet> {
     let common: KeySet | undefined;
     for (const source of this.#sources.slice(0, -1)) {
       const next = new KeySet();
@@ -190,7 +189,7 @@ class Head {
   }
 
   /** Reads on; false at the end. */
-  async pull(context: OperationContext): Promise<boolean> {
+  async pull(context: Interruptible): Promise<boolean> {
     for (;;) {
       const rows = await this.source.next(context);
       if (rows === undefined) return false;
@@ -212,7 +211,7 @@ class MergeSource implements RowSource {
     this.#counters = counters;
   }
 
-  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+  async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     if (!this.#started) await this.#start(context);
     if (this.#heads.length === 0) return undefined;
     const rows: Row[] = [];
@@ -230,7 +229,7 @@ class MergeSource implements RowSource {
     return rows;
   }
 
-  async #start(context: OperationContext): Promise<void> {
+  async #start(context: Interruptible): Promise<void> {
     this.#started = true;
     const heads = this.#heads;
     this.#heads = [];

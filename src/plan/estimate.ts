@@ -3,10 +3,10 @@
 // begin in the same ranges are counted once, and what was counted is remembered while the collection keeps about its size.
 
 import type { CatalogTransaction, Collection, Cursor, KeyRange } from '../catalog/index.ts';
-import type { OperationContext } from '../session/index.ts';
 import { rankIntervals } from './index-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { scanRanges } from './scan-ranges.ts';
+import type { Interruptible } from './row.ts';
 
 /** Counts the entries of one index's bounds. */
 export class EntryCounter {
@@ -65,7 +65,7 @@ export interface Estimation {
 }
 
 /** About how many entries each candidate has in its bounds. */
-export async function estimateSizes(estimation: Estimation, context: OperationContext): Promise<ReadonlyMap<IndexBounds, number>> {
+export async function estimateSizes(estimation: Estimation, context: Interruptible): Promise<ReadonlyMap<IndexBounds, number>> {
   const { txn, collection, candidates, whole } = estimation;
   const total = collection.totals(txn).rows;
   const memory = memoryOf(collection);
@@ -88,7 +88,7 @@ interface Turn {
   readonly least: number;
 }
 
-async function countInTurn(counters: readonly EntryCounter[], { txn, whole, least: known }: Turn, context: OperationContext): Promise<void> {
+async function countInTurn(counters: readonly EntryCounter[], { txn, whole, least: known }: Turn, context: Interruptible): Promise<void> {
   let least = known;
   for (const cap of whole ? wholeCaps : caps) {
     if (least <= cap) break;

@@ -5,8 +5,7 @@ import { compareBytes } from '../base/bytes.ts';
 import type { Document, Value } from '../bson/index.ts';
 import type { Collection } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
-import type { OperationContext } from '../session/index.ts';
-import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** What a fetch does. */
 export interface FetchParts {
@@ -69,7 +68,7 @@ class FetchSource implements RowSource {
     this.#counters = counters;
   }
 
-  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+  async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     context.checkInterrupt();
     if (this.#at >= this.#gathered.length && !(await this.#gather(context))) return undefined;
     const { collection, filter } = this.#parts;
@@ -88,7 +87,7 @@ class FetchSource implements RowSource {
     return rows;
   }
 
-  async #gather(context: OperationContext): Promise<boolean> {
+  async #gather(context: Interruptible): Promise<boolean> {
     this.#gathered = [];
     this.#at = 0;
     const wanted = this.#parts.keepsOrder ? 1 : this.#size;

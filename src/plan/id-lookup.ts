@@ -3,8 +3,7 @@
 import type { Document, Value } from '../bson/index.ts';
 import type { Collection, RecordKey } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
-import type { OperationContext } from '../session/index.ts';
-import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** IDHACK. */
 export class IdLookup implements PlanStage {
@@ -25,7 +24,7 @@ export class IdLookup implements PlanStage {
     const counters = execution.countersOf(this);
     let done = false;
     return {
-      next: async (context: OperationContext): Promise<readonly Row[] | undefined> => {
+      next: async (context: Interruptible): Promise<readonly Row[] | undefined> => {
         context.checkInterrupt();
         if (done) return undefined;
         done = true;

@@ -6,13 +6,12 @@ import { BsonArray, Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Cursor, Direction, Index, IndexEntry, KeyRange } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
-import type { OperationContext } from '../session/index.ts';
 import type { EntryReader } from './entry-reader.ts';
 import { describeBounds } from './describe-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { KeySet } from './key-set.ts';
 import { batchBytes, batchRows } from './row.ts';
-import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 import type { ScanRanges } from './scan-ranges.ts';
 
 /** What an index scan does. */
@@ -116,7 +115,7 @@ class IndexSource implements RowSource {
     this.#seen = parts.bounds.index.isMultikey ? new KeySet() : undefined;
   }
 
-  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+  async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     context.checkInterrupt();
     const rows: Row[] = [];
     let examined = 0;

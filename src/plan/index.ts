@@ -1,6 +1,7 @@
 // The planner: from a query to documents by the cheapest way through a collection's indexes (server.md, "Queries").
 
 export { distinctValues } from './distinct.ts';
+export { expireDocuments } from './expire.ts';
 export { planQuery } from './plan-query.ts';
 export type {
   DistinctRequest,
@@ -11,3 +12,4 @@ export type {
   QueryRequest,
   QueryTarget,
 } from './types.ts';
+export type { Interruptible } from './row.ts';

@@ -7,7 +7,6 @@ import type { Value } from '../bson/index.ts';
 import type { Collection, Index, KeyRange } from '../catalog/index.ts';
 
 import type { FilterNode } from '../query/index.ts';
-import type { OperationContext } from '../session/index.ts';
 import { collectionAccess, filterOfAll, indexAccess } from './access.ts';
 import type { Access, Wanted } from './access.ts';
 import { chooseAccess } from './choose.ts';
@@ -21,14 +20,14 @@ import { IdLookup, Nothing } from './id-lookup.ts';
 import { holdsAll } from './implication.ts';
 import { indexBounds } from './index-bounds.ts';
 import { Output } from './output.ts';
-import type { PlanStage } from './row.ts';
+import type { Interruptible, PlanStage } from './row.ts';
 import { Sort, sortBytesMaxDefault } from './sort.ts';
 import { StoredPlan } from './stored-plan.ts';
 import type { Plan, QueryRequest, QueryTarget } from './types.ts';
 import { Window } from './window.ts';
 
 /** Chooses how to answer the request. Refuses hints that mean nothing (2). */
-export async function planQuery(target: QueryTarget, request: QueryRequest, context: OperationContext): Promise<Plan> {
+export async function planQuery(target: QueryTarget, request: QueryRequest, context: Interruptible): Promise<Plan> {
   const { collection } = target;
   const conditions = conditionsOf(request.filter.shape);
   if (collection === undefined || conditions.conjuncts.some(isNever)) return nothing(target, request);
@@ -70,7 +69,7 @@ interface Question {
 
 const hasRange = ({ min, max }: QueryRequest): boolean => min?.isEmpty === false || max?.isEmpty === false;
 
-async function choose({ txn }: QueryTarget, question: Question, context: OperationContext): Promise<Chosen> {
+async function choose({ txn }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
   const { collection, conditions, wanted, request } = question;
   const hinted = hintedIndex(collection, request.hint);
   if (hinted?.kind === 'natural') {
@@ -79,7 +78,7 @@ async function choose({ txn }: QueryTarget, question: Question, context: Operati
   }
   if (hinted !== undefined) return alone(hintedAccess(hinted.index, question));
   if (hasRange(request)) throw new CommandError(51173, 'Location51173', 'When using min()/max() a hint of which index to use must be provided');
-  const id = idOf(conditions);
+  const id = collection.isKeyedById ? idOf(conditions) : undefined;
   if (id !== undefined && request.returnKey !== true) return alone(idAccess(collection, id));
   const limit = request.limit === undefined || request.limit === 0 ? undefined : request.limit + (request.skip ?? 0);
   return chooseAccess({ txn, collection, conditions, wanted, limit }, context);

@@ -3,7 +3,12 @@
 
 import type { Document, Value } from '../bson/index.ts';
 import type { CatalogTransaction, RecordKey } from '../catalog/index.ts';
-import type { OperationContext } from '../session/index.ts';
+
+/** What work asks at every batch whether it must stop; an operation's context is one. */
+export interface Interruptible {
+  /** Throws if it must. */
+  checkInterrupt(): void;
+}
 
 export interface Row {
   readonly key: RecordKey;
@@ -15,7 +20,7 @@ export interface Row {
 
 /** A stream of rows; empty batches are allowed, undefined is the end. */
 export interface RowSource {
-  next(context: OperationContext): Promise<readonly Row[] | undefined>;
+  next(context: Interruptible): Promise<readonly Row[] | undefined>;
   close(): void;
 }
 

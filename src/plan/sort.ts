@@ -5,9 +5,8 @@ import { compareBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import type { Document, Value } from '../bson/index.ts';
 import type { SortKey } from '../query/index.ts';
-import type { OperationContext } from '../session/index.ts';
 import { batchRows } from './row.ts';
-import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 export const sortBytesMaxDefault: number = 100 * 1024 * 1024;
 
@@ -77,7 +76,7 @@ class SortSource implements RowSource {
     this.#counters = counters;
   }
 
-  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+  async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     this.#sorted ??= await this.#readAll(context);
     if (this.#at >= this.#sorted.length) return undefined;
     const rows = this.#sorted.slice(this.#at, this.#at + batchRows).map(({ row }) => row);
@@ -86,7 +85,7 @@ class SortSource implements RowSource {
     return rows;
   }
 
-  async #readAll(context: OperationContext): Promise<Sorted[]> {
+  async #readAll(context: Interruptible): Promise<Sorted[]> {
     const { key, limit } = this.#parts;
     let kept: Sorted[] = [];
     let bytes = 0;

@@ -13,7 +13,7 @@ import { must } from '../base/assert.ts';
 import { OutputSource } from './output.ts';
 import type { Output } from './output.ts';
 import { Execution } from './row.ts';
-import type { PlanStage } from './row.ts';
+import type { Interruptible, PlanStage } from './row.ts';
 import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, QueryRequest } from './types.ts';
 
 /** What a plan is made of. */
@@ -53,7 +53,7 @@ export class StoredPlan implements Plan {
   openKeyed(): KeyedSource {
     const rows = this.#parts.stage.open(new Execution(this.#parts.txn));
     return {
-      next: async (context: OperationContext): Promise<readonly KeyedDocument[] | undefined> => {
+      next: async (context: Interruptible): Promise<readonly KeyedDocument[] | undefined> => {
         const batch = await rows.next(context);
         return batch?.map((row) => ({ key: row.key, document: must(row.document, 'a keyed plan fetches') }));
       },
@@ -63,11 +63,11 @@ export class StoredPlan implements Plan {
     };
   }
 
-  async count(context: OperationContext): Promise<number> {
+  async count(context: Interruptible): Promise<number> {
     return this.#countIn(new Execution(this.#parts.txn), context);
   }
 
-  async #countIn(execution: Execution, context: OperationContext): Promise<number> {
+  async #countIn(execution: Execution, context: Interruptible): Promise<number> {
     const { stage, collection, txn, countsAll } = this.#parts;
     if (countsAll) return this.#inWindow(must(collection, 'a collection').totals(txn).rows);
     if (stage instanceof IndexScan && stage.isPlain) return this.#countEntries(stage, execution, context);
@@ -85,7 +85,7 @@ export class StoredPlan implements Plan {
   }
 
   /** A range of an index that says all: its entries are counted without being looked at. */
-  async #countEntries(stage: IndexScan, execution: Execution, context: OperationContext): Promise<number> {
+  async #countEntries(stage: IndexScan, execution: Execution, context: Interruptible): Promise<number> {
     const counter = new EntryCounter(stage.parts.bounds);
     for (let cap = 4096; !counter.isComplete; cap += 4096) {
       context.checkInterrupt();

@@ -5,6 +5,7 @@ import type { Document, Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
 import type { Filter, Projection, SortKey } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
+import type { Interruptible } from './row.ts';
 
 /** What is asked of one collection. `filter`, `sort` and `projection` are compiled; the rest is as the client gave it. */
 export interface QueryRequest {
@@ -38,7 +39,7 @@ export interface KeyedDocument {
 
 /** As BatchSource, for writers: documents before projection, with their keys. A document is given once. */
 export interface KeyedSource {
-  next(context: OperationContext): Promise<readonly KeyedDocument[] | undefined>;
+  next(context: Interruptible): Promise<readonly KeyedDocument[] | undefined>;
   close(): void;
 }
 
@@ -51,7 +52,7 @@ export interface Plan {
   /** Without projection, for update and delete. */
   openKeyed(): KeyedSource;
   /** How many documents there are (skip and limit obeyed), without fetching them where the index says enough. */
-  count(context: OperationContext): Promise<number>;
+  count(context: Interruptible): Promise<number>;
   /** `explainVersion`, `queryPlanner` and, if asked for, `executionStats` (then it runs): the first fields of the reply, in order. `outer`: name of a stage around the plan (`UPDATE`, `DELETE`). */
   explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: string): Promise<readonly (readonly [string, Value])[]>;
   /** Short text of the way: `IXSCAN { a: 1 }`, for logs. */

@@ -1,8 +1,7 @@
 // SKIP and LIMIT.
 
 import type { Value } from '../bson/index.ts';
-import type { OperationContext } from '../session/index.ts';
-import type { Counters, Execution, PlanStage, Row, RowSource } from './row.ts';
+import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** Leaves out the first rows, or all after some number of them. */
 export class Window implements PlanStage {
@@ -43,7 +42,7 @@ class WindowSource implements RowSource {
     this.#counters = counters;
   }
 
-  async next(context: OperationContext): Promise<readonly Row[] | undefined> {
+  async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     if (!this.#skips && this.#left === 0) return undefined;
     const rows = await this.#input.next(context);
     if (rows === undefined) return undefined;

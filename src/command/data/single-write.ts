@@ -84,7 +84,7 @@ export class SingleWrite implements WriteStep {
   /** Undefined when nothing matches. */
   async #changeFirst(txn: CatalogTransaction, collection: Collection): Promise<SingleResult | undefined> {
     const { change } = this.#options;
-    const id = change.sort === undefined && change.hint === undefined ? exactId(change.filterDocument) : undefined;
+    const id = collection.isKeyedById && change.sort === undefined && change.hint === undefined ? exactId(change.filterDocument) : undefined;
     if (id !== undefined) return this.#tryKey(txn, collection, collection.keyOf(id));
     let stale = false;
     for await (const candidate of this.#candidates(txn, collection)) {
