@@ -1,12 +1,16 @@
 // The server's own housekeeping: idle cursors and sessions are ended, transactions that have lived too long are aborted, records of
-// retryable writes that nobody may ask for any more are removed.
+// retryable writes that nobody may ask for any more are removed, and so are documents whose time to live is over.
 
+import { expireDocuments } from '../plan/index.ts';
 import type { ServerState } from './server-state.ts';
 
 const PERIOD_MS = 1000;
 
 /** Seconds between two looks at stored records: they are kept for an hour, so being late by some minutes is nothing. */
 const RECORDS_PERIOD_SECONDS = 300;
+
+/** Seconds between two looks at TTL indexes, as `ttlMonitorSleepSecs` of MongoDB. */
+const EXPIRY_PERIOD_SECONDS = 60;
 
 /** Housekeeping that is under way. */
 export interface Sweeper {
@@ -36,7 +40,21 @@ async function sweepUntil(server: ServerState, signal: AbortSignal): Promise<voi
     server.snapshots.sweep();
     await keepTimeAhead(server);
     await server.sessions.sweep(server.transactionLifetimeSeconds * 1000);
+    if (round % EXPIRY_PERIOD_SECONDS === 0) await expire(server, signal);
     if (round % RECORDS_PERIOD_SECONDS === 0) await sweepRecords(server, signal);
+  }
+}
+
+async function expire(server: ServerState, signal: AbortSignal): Promise<void> {
+  try {
+    await expireDocuments(server.catalog, server.env.clock.nowMs(), {
+      checkInterrupt: () => {
+        signal.throwIfAborted();
+      },
+    });
+  } catch {
+    // What could not be removed now is met again in a minute; an engine that cannot write says so by `fatal`.
+    return;
   }
 }
 
