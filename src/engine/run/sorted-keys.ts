@@ -82,25 +82,16 @@ export class SortedKeys {
 
   /** The first index in [start, end) whose key is `key` or greater; `end` when there is none. */
   lowerBound(key: Uint8Array, start = 0, end: number = this.count): number {
-    if (start >= end) return end;
-    const skip = this.prefixLength;
-    const beside = this.#besidePrefix(key, start);
-    if (beside !== 0) return beside < 0 ? start : end;
-    const wanted = headAt(key, skip, key.length);
-    const heads = this.#heads;
-    let low = start;
-    let high = end;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const head = heads[middle] as number;
-      if (head < wanted || (head === wanted && this.#compareFrom(middle, key, skip) < 0)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return this.#search(key, start, end, 0);
   }
 
   /** The first index in [start, end) whose key is greater than `key`; `end` when there is none. */
   upperBound(key: Uint8Array, start = 0, end: number = this.count): number {
+    return this.#search(key, start, end, 1);
+  }
+
+  /** The first index whose key is `key` or greater (`past` 0), or greater (`past` 1). */
+  #search(key: Uint8Array, start: number, end: number, past: number): number {
     if (start >= end) return end;
     const skip = this.prefixLength;
     const beside = this.#besidePrefix(key, start);
@@ -112,7 +103,7 @@ export class SortedKeys {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const head = heads[middle] as number;
-      if (head < wanted || (head === wanted && this.#compareFrom(middle, key, skip) <= 0)) low = middle + 1;
+      if (head < wanted || (head === wanted && this.#compareFrom(middle, key, skip) < past)) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -1,160 +1,31 @@
 // The merge kernel against the drop rule written down naively, and against what the rule is for: reading the output at any snapshot that
-// can be open is reading the inputs. Histories are cut into layers as flushes would, fed in pieces, and stopped and resumed at random.
+// can be open is reading the inputs. Breaks planted in the kernel must be seen by the same histories.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareBytes } from '../../../src/base/bytes.ts';
 import { Merge } from '../../../src/engine/run/merge.ts';
-import type { StepEnd, StepLimit } from '../../../src/engine/run/merge.ts';
 import { messageKinds } from '../../../src/engine/run/message.ts';
 import type { Message } from '../../../src/engine/run/message.ts';
 import { RunBuilder } from '../../../src/engine/run/run-builder.ts';
-import { messagesOf, runOfMessages, sortMessages } from './messages.ts';
+import { plant } from '../../support/plant.ts';
+import { drive, history, naiveMerge, read, runMerge } from './merge-history.ts';
+import type { Drive, History, MergeClass } from './merge-history.ts';
+import { messagesOf, runOfMessages } from './messages.ts';
 
-/** Layers of messages, newest first, and the snapshots that are open. */
-interface History {
-  readonly layers: readonly (readonly Message[])[];
-  readonly snapshots: readonly number[];
-  readonly atLeaf: boolean;
-}
-
-const keyBytes = fc.oneof(
-  fc.array(fc.constantFrom(0, 1), { maxLength: 3 }),
-  fc.array(fc.constantFrom(0, 1, 0xff), { minLength: 5, maxLength: 9 }),
-  fc.constantFrom([9, 9, 9, 9, 9, 9, 9], [9, 9, 9, 9, 9, 9, 9, 0], [9, 9, 9, 9, 9, 9]),
-);
-
-interface Change {
-  readonly key: readonly number[];
-  readonly isRemove: boolean;
-  readonly depth: number;
-}
-
-const change: fc.Arbitrary<Change> = fc.record({ key: keyBytes, isRemove: fc.boolean(), depth: fc.nat(7) });
-
-/** A history: seqs in order of the list; for each key what is newer is never in an older layer. */
-const history: fc.Arbitrary<History> = fc
-  .record({
-    changes: fc.array(change, { maxLength: 60 }),
-    prefix: fc.constantFrom([], [7, 7, 7]),
-    layerCount: fc.integer({ min: 1, max: 7 }),
-    seqStep: fc.constantFrom(1, 3, 2 ** 33),
-    open: fc.array(fc.nat(70), { maxLength: 5 }),
-    visibleBack: fc.nat(3),
-    atLeaf: fc.boolean(),
-    settled: fc.boolean(),
-  })
-  .map(({ changes, prefix, layerCount, seqStep, open, visibleBack, atLeaf, settled }) => {
-    const layers: Message[][] = Array.from({ length: layerCount }, () => []);
-    const highest = new Map<string, number>();
-    const seqOf = (i: number): number => (i + 1) * seqStep;
-    changes.forEach(({ key, isRemove, depth }, i) => {
-      const name = key.join();
-      const layer = Math.min(depth % layerCount, highest.get(name) ?? layerCount - 1);
-      highest.set(name, layer);
-      // A leaf has settled versions: the oldest of a key, with seq 0, never a remove.
-      const isSettled = settled && atLeaf && layer === layerCount - 1 && !layers[layer]!.some((other) => other.key.join() === [...prefix, ...key].join());
-      const kind = isRemove && !isSettled ? messageKinds.remove : messageKinds.put;
-      const value = kind === messageKinds.put ? Uint8Array.of(i, 1, 2) : new Uint8Array();
-      layers[layer]!.push({ key: Uint8Array.from([...prefix, ...key]), seq: isSettled ? 0 : seqOf(i), kind, value });
-    });
-    const visible = Math.max(0, seqOf(changes.length - 1) - visibleBack * seqStep);
-    // What is settled was settled under snapshots that are all older than those of now.
-    const snapshots = [...new Set([...open.map((at) => Math.min(at * seqStep, visible)), visible])].sort((a, b) => a - b);
-    return { layers: layers.map(sortMessages), snapshots, atLeaf };
-  });
-
-/** The version that a reader at `snapshot` comes to first. */
-function read(messages: readonly Message[], key: Uint8Array, snapshot: number): Message | undefined {
-  let newest: Message | undefined;
-  for (const message of messages) {
-    if (compareBytes(message.key, key) !== 0 || message.seq > snapshot) continue;
-    if (newest === undefined || message.seq > newest.seq) newest = message;
+/** The output is what laws 10 and 11 keep, and no step goes behind its bound. */
+function checkMerge(Kernel: MergeClass, past: History, how: Drive): void {
+  const steps = runMerge(Kernel, past, how);
+  for (const { limit, output } of steps) {
+    if (limit.bound !== undefined) for (const message of output) assert.ok(compareBytes(message.key, limit.bound) < 0);
   }
-  return newest;
-}
-
-/** Laws 10 and 11 in their own words; a snapshot can be opened at any seq from the newest visible one on while the merge runs (law 3). */
-function naiveMerge({ layers, snapshots, atLeaf }: History): Message[] {
-  const all = sortMessages(layers.flat());
-  const oldest = snapshots[0]!;
-  const visible = snapshots.at(-1)!;
-  const kept: Message[] = [];
-  all.forEach((message, i) => {
-    const newer = all[i - 1];
-    const isOlderVersion = newer !== undefined && compareBytes(newer.key, message.key) === 0;
-    const isSeen = newer !== undefined && (newer.seq > visible || snapshots.some((snapshot) => message.seq <= snapshot && snapshot < newer.seq));
-    if (isOlderVersion && !isSeen) return;
-    kept.push(message);
-  });
-  if (!atLeaf) return kept;
-  const ended = kept.filter((message, i) => {
-    const next = kept[i + 1];
-    const isOldest = next === undefined || compareBytes(next.key, message.key) !== 0;
-    return !(isOldest && message.kind === messageKinds.remove && !snapshots.some((snapshot) => snapshot < message.seq));
-  });
-  return ended.map((message) => (message.seq <= oldest ? { ...message, seq: 0 } : message));
-}
-
-/** How a merge is driven: sizes of the runs it is fed, limits and bounds of its steps. */
-interface Drive {
-  readonly pieces: readonly number[];
-  readonly limits: readonly number[];
-  readonly byteLimits: readonly number[];
-  readonly bounds: readonly (readonly number[])[];
-  readonly prefixed: boolean;
-}
-
-const drive: fc.Arbitrary<Drive> = fc.record({
-  pieces: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 5 }),
-  limits: fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 3 }),
-  byteLimits: fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 3 }),
-  bounds: fc.array(keyBytes, { maxLength: 4 }),
-  prefixed: fc.boolean(),
-});
-
-interface Step {
-  readonly end: StepEnd;
-  readonly limit: StepLimit;
-  readonly output: readonly Message[];
-}
-
-function runMerge({ layers, snapshots, atLeaf }: History, how: Drive): Step[] {
-  const merge = new Merge(layers.length, { snapshots: Float64Array.from(snapshots), atLeaf });
-  const left = layers.map((layer) => [...layer]);
-  const bounds = how.bounds.map((bound) => Uint8Array.from(how.prefixed ? [7, 7, 7, ...bound] : bound)).sort(compareBytes);
-  const steps: Step[] = [];
-  let feeds = 0;
-  for (let i = 0; ; i++) {
-    const bytes = how.byteLimits[i % (how.byteLimits.length + 1)];
-    const limit: StepLimit = {
-      messages: how.limits[i % (how.limits.length + 1)] ?? Infinity,
-      ...(bytes === undefined ? {} : { bytes }),
-      ...(bounds[0] === undefined ? {} : { bound: bounds[0] }),
-    };
-    const builder = new RunBuilder();
-    const end = merge.step(builder, limit);
-    steps.push({ end, limit, output: messagesOf(builder.finish()) });
-    if (end === 'end') return steps;
-    if (end === 'bound') bounds.shift();
-    if (end === 'input') {
-      const rest = left[merge.needs]!;
-      const size = how.pieces[feeds++ % how.pieces.length]!;
-      const run = runOfMessages(rest.splice(0, Math.max(size, feeds % 3)));
-      if (run.count === 0 && rest.length === 0) merge.feed(merge.needs, undefined);
-      else merge.feed(merge.needs, run);
-    }
-    assert.ok(i < 10_000, 'a merge ends');
-  }
+  assert.deepEqual(steps.flatMap((step) => step.output), naiveMerge(past));
 }
 
 test('a merge writes exactly what laws 10 and 11 keep, however it is fed and stopped', () => {
   fc.assert(
-    fc.property(history, drive, (past, how) => {
-      const output = runMerge(past, how).flatMap((step) => step.output);
-      assert.deepEqual(output, naiveMerge(past));
-    }),
+    fc.property(history, drive, (past, how) => { checkMerge(Merge, past, how); }),
     { numRuns: 4000 },
   );
 });
@@ -163,7 +34,7 @@ test('every open snapshot, and every later one, reads from the output what it re
   fc.assert(
     fc.property(history, drive, (past, how) => {
       const inputs = past.layers.flat();
-      const output = runMerge(past, how).flatMap((step) => step.output);
+      const output = runMerge(Merge, past, how).flatMap((step) => step.output);
       const visible = past.snapshots.at(-1)!;
       const later = inputs.map((message) => message.seq).filter((seq) => seq >= visible);
       for (const snapshot of [...past.snapshots, ...later, Number.MAX_SAFE_INTEGER]) {
@@ -180,15 +51,14 @@ test('every open snapshot, and every later one, reads from the output what it re
   );
 });
 
-test('steps stop where they are told, and never between two versions of a key', () => {
+test('steps never end between two versions of a key', () => {
   fc.assert(
     fc.property(history, drive, (past, how) => {
       let last: Message | undefined;
       let isKeyOpen = false;
-      for (const { end, limit, output } of runMerge(past, how)) {
+      for (const { end, output } of runMerge(Merge, past, how)) {
         const first = output[0];
         if (last !== undefined && first !== undefined && !isKeyOpen) assert.ok(compareBytes(last.key, first.key) < 0);
-        if (limit.bound !== undefined) for (const message of output) assert.ok(compareBytes(message.key, limit.bound) < 0);
         isKeyOpen = end === 'input';
         last = output.at(-1) ?? last;
       }
@@ -222,3 +92,69 @@ test('a part of a run is merged as if it were all', () => {
   assert.equal(merge.step(builder, { messages: 100 }), 'end');
   assert.deepEqual(messagesOf(builder.finish()).map((message) => message.key[0]), [5, 6, 7, 8]);
 });
+
+interface Planted {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const breaks: readonly Planted[] = [
+  {
+    name: 'a remove ends above the leaf (law 10)',
+    from: 'if (this.#atLeaf && seq <= this.#oldest) {',
+    to: 'if (seq <= this.#oldest) {',
+  },
+  {
+    name: 'of equal keys the older input comes first (law 10)',
+    from: 'this.#compareNext(input, best) < 0',
+    to: 'this.#compareNext(input, best) <= 0',
+  },
+  {
+    name: 'a version that a snapshot sees is dropped (law 11)',
+    from: 'this.#lastSeq > oldest && this.#isSeen(seq, this.#lastSeq)',
+    to: 'false',
+  },
+  {
+    name: 'a snapshot at the very seq of the older version does not count (law 11)',
+    from: 'if (snapshots[middle] < older)',
+    to: 'if (snapshots[middle] <= older)',
+  },
+  {
+    name: 'a snapshot at the very seq of the newer version counts for the older (law 11)',
+    from: 'snapshots[low] < newer',
+    to: 'snapshots[low] <= newer',
+  },
+  {
+    name: 'what only older snapshots do not see is settled (law 11)',
+    from: 'if (this.#atLeaf && seq <= this.#oldest) {',
+    to: 'if (this.#atLeaf && seq <= this.#oldest + 1) {',
+  },
+  {
+    name: 'a snapshot that is opened while the merge runs loses versions (law 3)',
+    from: 'if (newer > snapshots[snapshots.length - 1])',
+    to: 'if (false)',
+  },
+  {
+    name: 'a step goes on behind its bound',
+    from: 'bound === undefined ? end : run.lowerBound(bound, at, end)',
+    to: 'bound === undefined ? end : run.upperBound(bound, at, end)',
+  },
+  {
+    name: 'the last key is forgotten when an input is fed',
+    from: 'this.#lastHead = this.#headOfLast();',
+    to: 'this.#lastHead = noHead;',
+  },
+];
+
+for (const planted of breaks) {
+  test(`planted break is seen: ${planted.name}`, async (t) => {
+    const { Merge: Broken } = (await plant('engine', 'run/merge.js', { file: 'run/merge.js', ...planted })) as { Merge: MergeClass };
+    const result = fc.check(
+      fc.property(history, drive, (past, how) => { checkMerge(Broken, past, how); }),
+      { numRuns: 3000, endOnFailure: true, seed: 1 },
+    );
+    assert.ok(result.failed, 'no history noticed');
+    t.diagnostic(`caught: seed 1, history ${String(result.numRuns)}`);
+  });
+}
