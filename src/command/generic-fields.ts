@@ -39,6 +39,8 @@ export interface GenericFields {
   readonly writeConcern: WriteConcern | undefined;
   readonly clusterTime: Timestamp | undefined;
   readonly comment: Value | undefined;
+  /** Only what is in the Stable API. */
+  readonly apiStrict: boolean;
   /** First statement number, or the number of each. */
   readonly statementIds: number | readonly number[];
 }
@@ -131,6 +133,7 @@ export function parseGenericFields(command: string, request: CommandRequest): Ge
     writeConcern: fields.writeConcern === undefined ? undefined : parseWriteConcern(fields.writeConcern),
     clusterTime: clusterTimeOf(fields.$clusterTime),
     comment: fields.comment,
+    apiStrict: fields.apiStrict === true,
     statementIds: fields.stmtIds?.items().map((item) => (typeof item === 'number' ? item : 0)) ?? fields.stmtId ?? 0,
   };
 }

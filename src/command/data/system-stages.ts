@@ -136,6 +136,9 @@ export function systemStageDocuments(first: Value | undefined, input: Omit<Syste
   const [name, specification] = first.first ?? ['', null];
   const stage = STAGES.get(name);
   if (stage === undefined) return undefined;
+  if (input.context.generic.apiStrict && name !== '$collStats') {
+    throw new CommandError(323, 'APIStrictError', `stage ${name} is not allowed with 'apiStrict: true' in API Version 1`);
+  }
   if (input.context.transaction !== undefined) {
     const text = `Operation not permitted in transaction :: caused by :: Aggregation stage ${name} cannot run within a multi-document transaction.`;
     throw new CommandError(263, 'OperationNotSupportedInTransaction', text);

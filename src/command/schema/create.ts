@@ -3,7 +3,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { Document } from '../../bson/index.ts';
 import { namespaceOf, parseNamespace } from '../../catalog/index.ts';
-import { defineCommand, type Command } from '../command.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
   anyField,
   arrayField,
@@ -52,6 +52,12 @@ const CREATE_FIELDS = {
   fanout: numberField,
 } satisfies FieldTable;
 
+/** What the command says of the collection: its fields but the name, those of every command left out. */
+function saidFields(context: CommandContext): Document {
+  const said = context.request.body.fields.slice(1).filter(([field, value]) => !GENERIC_FIELD_NAMES.has(field) && value !== null);
+  return Document.fromEntries(said);
+}
+
 const create: Command = defineCommand({
   name: 'create',
   access: 'write',
@@ -60,8 +66,7 @@ const create: Command = defineCommand({
   fields: CREATE_FIELDS,
   run: async (context, { create: name }) => {
     const ns = namespaceOf(context.db, name);
-    const said = context.request.body.fields.slice(1).filter(([field, value]) => !GENERIC_FIELD_NAMES.has(field) && value !== null);
-    await changing(context, (txn) => context.server.catalog.create(txn, ns, Document.fromEntries(said)));
+    await changing(context, (txn) => context.server.catalog.create(txn, ns, saidFields(context)));
     return {};
   },
 });
@@ -123,4 +128,32 @@ const renameCollection: Command = defineCommand({
   },
 });
 
-export const CREATE_COMMANDS: readonly Command[] = [create, drop, dropDatabase, renameCollection];
+const COLL_MOD_FIELDS = {
+  collMod: collectionField,
+  index: objectField,
+  validator: objectField,
+  validationLevel: wordField(['off', 'strict', 'moderate']),
+  validationAction: wordField(['error', 'warn', 'errorAndLog']),
+  viewOn: stringField,
+  pipeline: arrayField,
+  changeStreamPreAndPostImages: objectField,
+  expireAfterSeconds: anyField,
+  timeseries: objectField,
+  cappedSize: numberField,
+  cappedMax: numberField,
+  recordPreImages: boolField,
+  dryRun: boolField,
+} satisfies FieldTable;
+
+const collMod: Command = defineCommand({
+  name: 'collMod',
+  access: 'write',
+  about: 'changes the options of a collection, a view or an index',
+  fields: COLL_MOD_FIELDS,
+  run: (context, { collMod: name }) => {
+    const ns = namespaceOf(context.db, name);
+    return changing(context, (txn) => context.server.catalog.modify(txn, ns, saidFields(context)));
+  },
+});
+
+export const CREATE_COMMANDS: readonly Command[] = [create, drop, dropDatabase, renameCollection, collMod];
