@@ -80,9 +80,9 @@ class UpdateRun {
   }
 
   #create(name: string, child: UpdateNode, path: string): void {
-    if (path === '') this.#checkTopName(name);
     const made = this.#makeValue(child, join(path, name));
     if (made === keep) return;
+    if (path === '') this.#checkTopName(name);
     this.#write(name, made);
   }
 
