@@ -40,7 +40,11 @@ export class IncomingDocuments {
     if (scan.id >= 0) checkId(bytes, scan.id);
     const placed = scan.id === start + 4 && !scan.zeroTimestamp ? document : this.#rebuild(document, scan.id);
     if (placed.byteLength > documentBytesMax) {
-      throw badValue(`object to insert too large. size in bytes: ${placed.byteLength}, max size: ${documentBytesMax}`);
+      throw new CommandError(
+        10334,
+        'BSONObjectTooLarge',
+        `object to insert too large. size in bytes: ${placed.byteLength}, max size: ${documentBytesMax}`,
+      );
     }
     return placed;
   }

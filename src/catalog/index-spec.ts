@@ -267,6 +267,18 @@ export function isPrimaryRequest(definition: IndexDefinition): boolean {
 }
 const primaryOptions: ReadonlySet<string> = new Set(['v', 'key', 'name', 'ns', 'collation', 'background']);
 
+/** Refuses a description of the `_id` index that says anything else than what it is. */
+export function checkPrimarySpec(given: Document): void {
+  const definition = parseIndexSpec(given);
+  if (!isPrimaryRequest(definition)) {
+    throw badValue(`The field 'key' for an _id index must be {_id: 1}, but got ${describeValue(definition.key)}`);
+  }
+  const other = given.keys().find((option) => !primaryOptions.has(option));
+  if (other !== undefined) {
+    throw invalidIndexOption(`The field '${other}' is not valid for an _id index specification. Specification: ${describeValue(given)}`);
+  }
+}
+
 /** Whether `wanted` is there already (true), is new (false), or conflicts with an index that is there (85, 86). */
 export function isThere(wanted: IndexDefinition, existing: IndexDefinition): boolean {
   const sameIdentity = equalKeys(wanted.key, existing.key) && identityOptions.every((option) => equalOption(wanted, existing, option));

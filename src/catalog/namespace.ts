@@ -6,7 +6,7 @@ import { encodeUtf8 } from '../base/text.ts';
 
 const databaseBytesMax = 63;
 const namespaceBytesMax = 255;
-const databaseForbidden = /[/\\. "$*<>:|?\0]/;
+const databaseForbidden = /[/\\. "$\0]/;
 
 /** Collections below `system.` that clients may create or write. */
 const openSystemCollections: ReadonlySet<string> = new Set(['system.js', 'system.views', 'system.profile', 'system.users', 'system.version', 'system.buckets']);
@@ -46,7 +46,7 @@ export function checkDatabaseName(db: string): void {
 /** The namespace of a database and a collection name as a command gives them; 73 where either is not a name. */
 export function namespaceOf(db: string, collection: string): Namespace {
   checkDatabaseName(db);
-  if (collection.length === 0 || collection.startsWith('.') || collection.endsWith('.') || collection.includes('\0')) {
+  if (collection.length === 0 || collection.startsWith('.') || collection.includes('\0')) {
     throw invalid(`Invalid namespace specified '${db}.${collection}'`);
   }
   return new Namespace(db, collection);

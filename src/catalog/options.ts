@@ -3,12 +3,13 @@
 
 import { BsonArray, describeValue, Document, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
+import { CommandError } from '../base/errors.ts';
 import type { DictionaryOptions } from '../engine/index.ts';
 import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
 import { badValue, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
 import { numberOf, toDouble } from './number.ts';
-import { primarySpec } from './index-spec.ts';
+import { checkPrimarySpec, primarySpec } from './index-spec.ts';
 import type { CollectionOptions } from './types.ts';
 
 const typeText = (value: Value): string => String(typeNameOf(typeOf(value)));
@@ -48,13 +49,39 @@ const simpleCollation: Check = (value, name) => {
   if (value.get('locale') !== 'simple') throw invalidOptions(`the option '${name}' is not supported`);
 };
 
+/** Every collection is clustered by `_id` here; other keys are not. */
+const clusteredById: Check = (value, name) => {
+  if (value === true) return;
+  if (!(value instanceof Document)) throw wrongType(name, value, 'object');
+  const key = presentField(value, 'key');
+  const unique = presentField(value, 'unique');
+  if (!(key instanceof Document)) throw wrongType(`${name}.key`, key, 'object');
+  if (typeof unique !== 'boolean' && !isNumber(unique)) throw wrongType(`${name}.unique`, unique, '[bool, long, int, decimal, double]');
+  if (key.fields.length !== 1 || numberOf(key.get('_id')) !== 1) throw badValue('The clusteredIndex option is only supported for key: {_id: 1}');
+  if (!isTrue(unique)) throw badValue('The clusteredIndex option requires unique: true to be specified');
+  const version = value.get('v');
+  if (version !== undefined && numberOf(version) !== 2) throw new CommandError(5979704, 'Location5979704', 'The only supported version of clusteredIndex is 2');
+};
+
+function presentField(value: Document, field: string): Value {
+  const found = value.get(field);
+  if (found !== undefined && found !== null) return found;
+  throw new CommandError(40414, 'IDLFailedToParse', `BSON field 'create.clusteredIndex.${field}' is missing but a required field`);
+}
+
+/** The index on `_id` may be described, and is then what it always is. */
+const primaryIndex: Check = (value, name) => {
+  if (!(value instanceof Document)) throw wrongType(name, value, 'object');
+  checkPrimarySpec(value);
+};
+
 /** Option -> its check. */
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['capped', boolean],
   ['size', number],
   ['max', number],
   ['autoIndexId', boolean],
-  ['idIndex', object],
+  ['idIndex', primaryIndex],
   ['storageEngine', object],
   ['validator', object],
   ['validationLevel', oneOf('off', 'strict', 'moderate')],
@@ -68,7 +95,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['temp', boolean],
   ['timeseries', notBuilt],
   ['expireAfterSeconds', notBuilt],
-  ['clusteredIndex', notBuilt],
+  ['clusteredIndex', clusteredById],
   ['encryptedFields', notBuilt],
   ['partitioned', notBuilt],
   ['primaryKey', notBuilt],
@@ -91,11 +118,12 @@ export function parseCreateOptions(given: Document): Document {
     if (check === undefined) throw unknownField('create', name);
     if (value === null) continue;
     check(value, name);
-    if (!notKept.has(name) && value !== false) kept.push([name, keptValue(name, value)]);
+    if (!notKept.has(name) && value !== false && !(name === 'capped' && !isTrue(value))) kept.push([name, keptValue(name, value)]);
   }
+  if (given.has('viewOn') && !given.has('pipeline')) kept.push(['pipeline', BsonArray.empty]);
   const options = Document.fromEntries(kept);
   checkCapped(given, options);
-  checkView(options);
+  checkView(given, options);
   return options;
 }
 
@@ -103,7 +131,13 @@ function keptValue(name: string, value: Value): Value {
   return name === 'capped' ? true : name === 'size' || name === 'max' ? wholeNumber(value) : value;
 }
 
-const wholeNumber = (value: Value): Value => (isNumber(value) && typeof value !== 'number' ? BigInt(Math.trunc(toDouble(value))) : value);
+/** A number of any type as an int64: cut, NaN as 0, what is too large as the largest. */
+function wholeNumber(value: Value): Value {
+  const number = numberOf(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  if (Number.isNaN(number)) return 0;
+  return number >= 2 ** 63 ? 2n ** 63n - 1n : number <= -(2 ** 63) ? -(2n ** 63n) : BigInt(Math.trunc(number));
+}
 
 function checkCapped(given: Document, options: Document): void {
   const size = given.get('size');
@@ -111,10 +145,20 @@ function checkCapped(given: Document, options: Document): void {
   if (capped && size === undefined) throw invalidOptions("the 'size' field is required when 'capped' is true");
   if (!capped && size !== undefined && isNumber(size)) throw invalidOptions("the 'capped' field needs to be true when either the 'size' or 'max' fields are present");
   if (!capped && given.has('max')) throw invalidOptions("the 'capped' field needs to be true when either the 'size' or 'max' fields are present");
-  if (capped && numberOf(size) <= 0) throw badValue(`BSON field 'size' value must be >= 1, actual value '${describeValue(size ?? null)}'`);
+  if (capped) checkSize(options.get('size'));
+  if (numberOf(options.get('max')) >= 2 ** 31) throw badValue('max in a capped collection has to be < 2^31 or not set');
 }
 
-function checkView(options: Document): void {
+const cappedBytesMax = 2 ** 50;
+
+function checkSize(size: Value | undefined): void {
+  const bytes = numberOf(size);
+  const refused = bytes < 1 ? 'must be >= 1' : bytes > cappedBytesMax ? `must be <= ${cappedBytesMax}` : undefined;
+  if (refused === undefined) return;
+  throw badValue(`BSON field 'size' value ${refused}, actual value '${describeValue(size ?? null)}'`);
+}
+
+function checkView(given: Document, options: Document): void {
   const viewOn = options.get('viewOn');
   if (viewOn === undefined) {
     if (options.has('pipeline')) throw invalidOptions("'pipeline' requires 'viewOn' to also be specified");
@@ -122,7 +166,7 @@ function checkView(options: Document): void {
   }
   if (viewOn === '') throw badValue("'viewOn' cannot be empty");
   for (const name of notOfViews) {
-    if (options.has(name)) throw invalidOptions(`'${name}' is not a valid option for a view`);
+    if (given.has(name)) throw invalidOptions(`'${name}' is not a valid option for a view`);
   }
 }
 

@@ -27,6 +27,8 @@ export interface Wanted {
   readonly sortPattern: Document;
   /** Whether rows must carry their index entry whatever else they are. */
   readonly keys?: boolean;
+  /** Whether the order of rows means nothing. */
+  readonly anyOrder?: boolean;
   /** For a count of one scan: rows need no key. */
   readonly bare?: boolean;
 }

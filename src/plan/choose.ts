@@ -66,7 +66,7 @@ interface Coverage {
 
 /** Whether an index without bounds answers a whole scan from its entries alone. */
 function coversAll(index: Index, bounds: IndexBounds, { conditions, wanted }: Coverage): boolean {
-  if (wanted.output === 'documents' || wanted.output === 'none' || index.isPrimary || index.clustering || index.isMultikey) return false;
+  if (wanted.anyOrder !== true || wanted.output === 'documents' || wanted.output === 'none' || index.isPrimary || index.clustering || index.isMultikey) return false;
   return !index.sparse && index.partialFilter === undefined && indexAccess(bounds, conditions, wanted).gives === 'entries';
 }
 

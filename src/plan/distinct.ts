@@ -14,7 +14,7 @@ const resultBytesMax = 16 * 1024 * 1024;
 /** The values, in the order in which they are met. More than 16 MiB: 17217. */
 export async function distinctValues(target: QueryTarget, request: DistinctRequest, context: OperationContext): Promise<readonly Value[]> {
   const { field, filter, hint } = request;
-  const plan = await planQuery(target, { filter, hint, fieldsNeeded: [field] }, context);
+  const plan = await planQuery(target, { filter, hint, fieldsNeeded: [field], anyOrder: true }, context);
   const source = plan.open();
   const values = new DistinctValues(parsePath(field));
   try {

@@ -52,12 +52,12 @@ function nothing(target: QueryTarget, request: QueryRequest): Plan {
   return new StoredPlan({ ...target, request, stage: new Nothing(), output, rejected: [], countsAll: false });
 }
 
-function wantedOf({ purpose, projection, fieldsNeeded, sort, given, returnKey }: QueryRequest): Wanted {
+function wantedOf({ purpose, projection, fieldsNeeded, sort, given, returnKey, anyOrder }: QueryRequest): Wanted {
   const sortPattern = given?.sort ?? Document.empty;
   if (purpose === 'count') return { output: 'none', sort: undefined, sortPattern, bare: true };
   const paths = projection === undefined || projection.kind === 'all' ? fieldsNeeded : projection.fieldsNeeded;
   const output = purpose === 'keyed' || paths === undefined ? 'documents' : new Set(paths);
-  return { output: returnKey === true ? new Set() : output, sort: sort?.parts.length === 0 ? undefined : sort, sortPattern, keys: returnKey === true };
+  return { output: returnKey === true ? new Set() : output, sort: sort?.parts.length === 0 ? undefined : sort, sortPattern, keys: returnKey === true, anyOrder: anyOrder === true };
 }
 
 interface Question {

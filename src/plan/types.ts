@@ -18,6 +18,8 @@ export interface QueryRequest {
   readonly given?: { readonly filter?: Document | undefined; readonly sort?: Document | undefined; readonly projection?: Document | undefined } | undefined;
   /** Without projection: the only paths that will be read (of a pipeline), so that an index may answer alone. */
   readonly fieldsNeeded?: readonly string[] | undefined;
+  /** Without a sort: whether the order of the documents means nothing to whoever reads them. */
+  readonly anyOrder?: boolean | undefined;
   readonly skip?: number | undefined;
   /** Absent or 0: no limit. */
   readonly limit?: number | undefined;
