@@ -1,0 +1,202 @@
+// What the whole is for: an H.264/AAC film, stored by the official driver or on the page, plays in a browser, seeks, and plays on. Needs chromium and
+// ffmpeg (Debian's packages of these names); without them it is skipped and says so.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { after, before, describe, test } from 'node:test';
+import { GridFSBucket, MongoClient } from 'mongodb';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { ServedFrond } from './serve-for-test.ts';
+
+function programNamed(name: string): string | undefined {
+  return (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+const browserPath = programNamed('chromium');
+const ffmpeg = programNamed('ffmpeg');
+const missing = [...(browserPath === undefined ? ['chromium'] : []), ...(ffmpeg === undefined ? ['ffmpeg'] : [])];
+const seconds = 12;
+
+/** Chromium that asks nobody but the gateway. */
+const quietly = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--autoplay-policy=no-user-gesture-required'];
+
+function makeFilm(path: string, options: readonly string[]): void {
+  const picture = ['-f', 'lavfi', '-i', `testsrc2=duration=${seconds}:size=640x360:rate=25`];
+  const sound = ['-f', 'lavfi', '-i', `sine=frequency=440:duration=${seconds}`];
+  execFileSync(ffmpeg ?? 'ffmpeg', ['-hide_banner', '-loglevel', 'error', '-y', ...picture, ...sound, ...options, path]);
+}
+
+const mp4 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '25', '-b:v', '3M', '-c:a', 'aac'];
+
+/** What the functions below, which run in the page, see of it. */
+interface PageElement {
+  currentTime: number;
+  readonly duration: number;
+  readonly ended: boolean;
+  readonly error: unknown;
+  readonly paused: boolean;
+  readonly seeking: boolean;
+  readonly currentSrc: string;
+  readonly videoWidth: number;
+  readonly seekable: { end(index: number): number };
+  readonly dataset: Readonly<Record<string, string>>;
+}
+declare const document: {
+  querySelector(selector: string): PageElement | null;
+  querySelectorAll(selector: string): { readonly length: number };
+  readonly activeElement: { blur(): void };
+};
+
+async function hasBegun(page: Page): Promise<void> {
+  await page.waitForFunction(() => (document.querySelector('video')?.currentTime ?? 0) > 0.5);
+}
+
+/** Waits until the list has so many rows. */
+async function hasRows(page: Page, count: number): Promise<void> {
+  await page.waitForFunction((wanted) => document.querySelectorAll('tr[data-id]').length === wanted, count);
+}
+
+/** Plays the film that the page shows from its beginning, seeks to 90 %, and sees it play on to its end. */
+async function playAndSeek(page: Page): Promise<void> {
+  await hasBegun(page);
+  const facts = await page.evaluate(() => {
+    const { duration, seekable, videoWidth, currentSrc } = document.querySelector('video')!;
+    return { duration, seekableEnd: seekable.end(0), videoWidth, currentSrc };
+  });
+  assert.ok(Math.abs(facts.duration - seconds) < 0.5, `duration ${facts.duration}`);
+  assert.ok(Math.abs(facts.seekableEnd - facts.duration) < 0.1);
+  assert.equal(facts.videoWidth, 640);
+  assert.match(new URL(facts.currentSrc).pathname, /^\/b\/fs\/id\/[0-9a-f]{24}$/);
+  await page.evaluate(() => {
+    const video = document.querySelector('video')!;
+    video.currentTime = video.duration * 0.9;
+  });
+  await page.waitForFunction((target) => {
+    const { seeking, currentTime, paused } = document.querySelector('video')!;
+    return !seeking && currentTime > target && !paused;
+  }, seconds * 0.9 + 0.5);
+  await page.waitForFunction(() => document.querySelector('video')!.ended);
+  assert.equal(await page.evaluate(() => document.querySelector('video')!.error), null);
+}
+
+describe('a film in a browser', { skip: missing.length > 0 ? `${missing.join(' and ')} not installed` : false }, () => {
+  let frond: ServedFrond;
+  let browser: Browser;
+  let folder: string;
+  const film = (name: string): string => join(folder, name);
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'frond-films-'));
+    makeFilm(film('first.mp4'), [...mp4, '-movflags', '+faststart']);
+    makeFilm(film('last.mp4'), mp4);
+    frond = await ServedFrond.start();
+    browser = await chromium.launch({ executablePath: browserPath!, args: quietly });
+  });
+
+  after(async () => {
+    await browser.close();
+    assert.equal(await frond.stop(), 0);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function opened(path = ''): Promise<{ readonly page: Page; readonly faults: string[] }> {
+    const page = await browser.newPage();
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (line) => {
+      if (line.type() === 'error') faults.push(line.text());
+    });
+    await page.goto(frond.httpUrl + path);
+    return { page, faults };
+  }
+
+  test('stored by the official driver plays, seeks to 90 % and plays on, from the page', async () => {
+    const client = await MongoClient.connect(frond.mongoUri);
+    const bucket = new GridFSBucket(client.db('test'));
+    await pipeline(createReadStream(film('last.mp4')), bucket.openUploadStream('driver.mp4', { chunkSizeBytes: 65536 }));
+    await client.close();
+    const { page, faults } = await opened();
+    await page.click('a.play:text-is("driver.mp4")');
+    await playAndSeek(page);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test('uploaded on the page with progress plays, seeks to 90 % and plays on', async () => {
+    const { page, faults } = await opened();
+    await page.setInputFiles('input[type=file]', film('first.mp4'));
+    await page.waitForSelector('.uploads .state:has-text("stored")');
+    await page.click('a.play:text-is("first.mp4")');
+    await playAndSeek(page);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test('plays on a page without its script', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(frond.httpUrl);
+    await page.click('a.play:text-is("first.mp4")');
+    await page.waitForSelector('video[src]');
+    const source = await page.getAttribute('video', 'src');
+    const answer = await page.request.get(new URL(source!, frond.httpUrl).href, { headers: { Range: 'bytes=0-1' } });
+    assert.deepEqual([answer.status(), (await answer.body()).length], [206, 2]);
+    await context.close();
+  });
+
+  test('obeys the keys: space, arrows, J and L, digits', async () => {
+    const { page } = await opened();
+    await page.click('a.play:text-is("first.mp4")');
+    await hasBegun(page);
+    const state = (): Promise<{ readonly at: number; readonly paused: boolean }> => page.evaluate(() => {
+      const { currentTime, paused } = document.querySelector('video')!;
+      return { at: currentTime, paused };
+    });
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press('Space');
+    assert.equal((await state()).paused, true);
+    await page.keyboard.press('5');
+    assert.ok(Math.abs((await state()).at - seconds / 2) < 0.5);
+    await page.keyboard.press('ArrowRight');
+    assert.ok(Math.abs((await state()).at - (seconds / 2 + 5)) < 0.5);
+    await page.keyboard.press('j');
+    assert.ok(Math.abs((await state()).at - (seconds / 2 - 5)) < 0.5);
+    await page.close();
+  });
+
+  test('that lost a chunk says so in words', async () => {
+    const client = await MongoClient.connect(frond.mongoUri);
+    const bucket = new GridFSBucket(client.db('test'));
+    await pipeline(createReadStream(film('first.mp4')), bucket.openUploadStream('broken.mp4', { chunkSizeBytes: 65536 }));
+    const file = await bucket.find({ filename: 'broken.mp4' }).next();
+    await client.db('test').collection('fs.chunks').deleteOne({ files_id: file!._id, n: 0 });
+    await client.close();
+    const { page } = await opened();
+    await page.click('a.play:text-is("broken.mp4")');
+    await page.waitForSelector('.note:has-text("Chunk 0 of")');
+    assert.match((await page.textContent('.note')) ?? '', /^Chunk 0 of \d+ is missing\. \d+ of \d+ chunks are there\.$/);
+    await page.close();
+  });
+
+  test('is found, sorted and deleted in the list', async () => {
+    const { page, faults } = await opened();
+    await page.fill('input[type=search]', 'dri');
+    await hasRows(page, 1);
+    assert.match(page.url(), /prefix=dri/);
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.click('[data-action=delete]');
+    await hasRows(page, 0);
+    await page.fill('input[type=search]', '');
+    await hasRows(page, 2);
+    await page.click('th.name a');
+    await page.waitForFunction(() => document.querySelector('tr[data-id]')?.dataset['name'] === 'broken.mp4');
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+});
