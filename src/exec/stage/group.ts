@@ -115,7 +115,7 @@ class Groups {
 }
 
 /** The stage of a compiled grouping. */
-export function groupStage(grouping: Grouping, specification: Value, name = '$group'): Stage {
+function groupStage(grouping: Grouping, specification: Value, name = '$group'): Stage {
   return {
     name,
     specification,

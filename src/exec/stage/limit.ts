@@ -45,7 +45,7 @@ function skipped(source: BatchSource, count: number): BatchSource {
 }
 
 /** The stage that keeps the first `count` documents. */
-export function limitStage(count: number, specification: Value): Stage {
+function limitStage(count: number, specification: Value): Stage {
   return {
     name: '$limit',
     specification,

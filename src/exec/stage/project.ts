@@ -16,7 +16,7 @@ function needsOf(projection: Projection, dependencies: Dependencies): 'all-of-it
 }
 
 /** The stage of a compiled projection. */
-export function projectionStage(name: string, specification: Value, projection: Projection): Stage {
+function projectionStage(name: string, specification: Value, projection: Projection): Stage {
   return {
     name,
     specification,

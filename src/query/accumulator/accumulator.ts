@@ -3,6 +3,7 @@
 
 import type { Document, Value } from '../../bson/index.ts';
 import type { Compiler } from '../expression/compiler.ts';
+import type { Expression } from '../expression/expression.ts';
 
 /** The state of one accumulator of one group. */
 export interface Accumulator {
@@ -32,21 +33,21 @@ export interface ValueAccumulator {
   readonly bytes: number;
 }
 
+/** A state that takes the values of an expression. */
+export function fedBy(input: Expression, state: ValueAccumulator): Accumulator {
+  return {
+    add: (root) => state.add(input.evaluate(root)),
+    result: () => state.result(),
+    get bytes() {
+      return state.bytes;
+    },
+  };
+}
+
 /** The rule of an accumulator that takes the values of one expression. */
 export function ofValues(create: () => ValueAccumulator): AccumulatorRule {
   return (argument, compiler) => {
-    const { evaluate } = compiler.compile(argument);
-    return {
-      create: () => {
-        const state = create();
-        return {
-          add: (root) => state.add(evaluate(root)),
-          result: () => state.result(),
-          get bytes() {
-            return state.bytes;
-          },
-        };
-      },
-    };
+    const input = compiler.compile(argument);
+    return { create: () => fedBy(input, create()) };
   };
 }

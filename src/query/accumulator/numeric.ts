@@ -6,32 +6,33 @@ import type { Value } from '../../bson/index.ts';
 import { ofValues } from './accumulator.ts';
 import type { AccumulatorTable, ValueAccumulator } from './accumulator.ts';
 
-/** `$sum`: int32 0 if there is no number. */
-export class Sum implements ValueAccumulator {
+/** `$sum` and `$avg`: what the numbers come to is read from their sum at the end. */
+class Total implements ValueAccumulator {
   readonly bytes = 80;
   readonly #sum = new NumberSum();
+  readonly #read: (sum: NumberSum) => Value;
+
+  constructor(read: (sum: NumberSum) => Value) {
+    this.#read = read;
+  }
 
   add(value: Value | undefined): void {
     if (isNumber(value)) this.#sum.add(value);
   }
 
   result(): Value {
-    return this.#sum.total();
+    return this.#read(this.#sum);
   }
 }
 
+/** `$sum`: int32 0 if there is no number. */
+export function sumOf(): ValueAccumulator {
+  return new Total((sum) => sum.total());
+}
+
 /** `$avg`: null if there is no number. */
-export class Average implements ValueAccumulator {
-  readonly bytes = 80;
-  readonly #sum = new NumberSum();
-
-  add(value: Value | undefined): void {
-    if (isNumber(value)) this.#sum.add(value);
-  }
-
-  result(): Value {
-    return this.#sum.average() ?? null;
-  }
+export function averageOf(): ValueAccumulator {
+  return new Total((sum) => sum.average() ?? null);
 }
 
 /** `$stdDevPop` (`missing` 0) and `$stdDevSamp` (`missing` 1), by Welford's method: null for too few numbers. */
@@ -63,8 +64,8 @@ export class Deviation implements ValueAccumulator {
 
 /** The accumulators, by name. */
 export const numericAccumulators: AccumulatorTable = {
-  $sum: ofValues(() => new Sum()),
-  $avg: ofValues(() => new Average()),
+  $sum: ofValues(sumOf),
+  $avg: ofValues(averageOf),
   $stdDevPop: ofValues(() => new Deviation(0)),
   $stdDevSamp: ofValues(() => new Deviation(1)),
 };

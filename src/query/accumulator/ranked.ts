@@ -72,18 +72,14 @@ function valuesOf(input: Expression, best: Best<Value>, takesNull: boolean): Acc
 
 const inputArguments = { words: 'only', notObject: 5787900, unknown: 5787901, required: { n: 5787906, input: 5787907 } } as const;
 
-function inputRule(create: (count: number) => { best: Best<Value>; takesNull: boolean }): AccumulatorRule {
+/** The rule of an accumulator of `{input, n}`; `create` makes a state that holds `count` values. */
+function inputRule(create: (input: Expression, count: number) => Accumulator): AccumulatorRule {
   return (argument, compiler, name): AccumulatorFactory => {
     const found = namedArguments(argument, name, inputArguments);
     const input = compiler.compile(found.get('input') ?? null);
     const n = compiler.compile(found.get('n') ?? null);
     checkConstant(n);
-    return {
-      create: (group) => {
-        const { best, takesNull } = create(countOf(n.evaluate(group)));
-        return valuesOf(input, best, takesNull);
-      },
-    };
+    return { create: (group) => create(input, countOf(n.evaluate(group))) };
   };
 }
 
@@ -95,25 +91,16 @@ function inOrderOfArrival(): number {
   return 0;
 }
 
-function lastRule(argument: Value, compiler: Compiler, name: string): AccumulatorFactory {
-  const found = namedArguments(argument, name, inputArguments);
-  const input = compiler.compile(found.get('input') ?? null);
-  const n = compiler.compile(found.get('n') ?? null);
-  checkConstant(n);
+function lastValues(input: Expression, count: number): Accumulator {
+  let values: Value[] = [];
   return {
-    create: (group) => {
-      const count = countOf(n.evaluate(group));
-      let values: Value[] = [];
-      return {
-        add: (root) => {
-          values.push(input.evaluate(root) ?? null);
-          if (values.length > 2 * count + 16) values = values.slice(-count);
-        },
-        result: () => BsonArray.of(values.slice(-count)),
-        get bytes() {
-          return values.length * ITEM_BYTES;
-        },
-      };
+    add: (root) => {
+      values.push(input.evaluate(root) ?? null);
+      if (values.length > 2 * count + 16) values = values.slice(-count);
+    },
+    result: () => BsonArray.of(values.slice(-count)),
+    get bytes() {
+      return values.length * ITEM_BYTES;
     },
   };
 }
@@ -177,10 +164,10 @@ function rankRule(sign: 1 | -1, counted: boolean): AccumulatorRule {
 
 /** The accumulators, by name. */
 export const rankedAccumulators: AccumulatorTable = {
-  $firstN: inputRule((count) => ({ best: new Best(count, inOrderOfArrival), takesNull: true })),
-  $lastN: lastRule,
-  $minN: inputRule((count) => ({ best: new Best<Value>(count, compareMaybe), takesNull: false })),
-  $maxN: inputRule((count) => ({ best: new Best(count, (left, right) => compareMaybe(right, left)), takesNull: false })),
+  $firstN: inputRule((input, count) => valuesOf(input, new Best<Value>(count, inOrderOfArrival), true)),
+  $lastN: inputRule(lastValues),
+  $minN: inputRule((input, count) => valuesOf(input, new Best<Value>(count, compareMaybe), false)),
+  $maxN: inputRule((input, count) => valuesOf(input, new Best<Value>(count, (left, right) => compareMaybe(right, left)), false)),
   $top: rankRule(1, false),
   $topN: rankRule(1, true),
   $bottom: rankRule(-1, false),

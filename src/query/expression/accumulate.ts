@@ -4,7 +4,8 @@
 import { BsonArray } from '../../bson/index.ts';
 import type { ValueAccumulator } from '../accumulator/accumulator.ts';
 import { Extreme } from '../accumulator/collect.ts';
-import { Average, Deviation, Sum } from '../accumulator/numeric.ts';
+import { averageOf, Deviation, sumOf } from '../accumulator/numeric.ts';
+import { compileMedian, compilePercentile } from '../accumulator/percentile.ts';
 import { variadic } from './define.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
 
@@ -18,12 +19,27 @@ function accumulate(create: () => ValueAccumulator): OperatorRule {
   });
 }
 
+/** `$percentile` and `$median` over the elements of one array, or of one number. */
+function quantile(compile: typeof compileMedian): OperatorRule {
+  return (argument, compiler, name) => {
+    const { input, create } = compile(argument, compiler, name);
+    return compiler.fold(name, [input], (root) => {
+      const value = input.evaluate(root);
+      const state = create();
+      for (const item of value instanceof BsonArray ? value.items() : [value]) state.add(item);
+      return state.result();
+    });
+  };
+}
+
 /** The operators, by name. */
 export const accumulateOperators: OperatorTable = {
-  $sum: accumulate(() => new Sum()),
-  $avg: accumulate(() => new Average()),
+  $sum: accumulate(sumOf),
+  $avg: accumulate(averageOf),
   $min: accumulate(() => new Extreme(1)),
   $max: accumulate(() => new Extreme(-1)),
   $stdDevPop: accumulate(() => new Deviation(0)),
   $stdDevSamp: accumulate(() => new Deviation(1)),
+  $percentile: quantile(compilePercentile),
+  $median: quantile(compileMedian),
 };

@@ -33,7 +33,7 @@ export function daysOf(year: number, month: number, day: number): number {
 }
 
 /** The day so many days after 1970-01-01. */
-export function civilDay(days: number): CivilDay {
+function civilDay(days: number): CivilDay {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
   const dayOfEra = shifted - era * 146_097;

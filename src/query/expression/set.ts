@@ -11,7 +11,7 @@ import type { OperatorRule, OperatorTable } from './compiler.ts';
 import { isConstant } from './expression.ts';
 
 /** The different values of a list in BSON order. */
-export class ValueSet {
+class ValueSet {
   readonly values: readonly Value[];
 
   constructor(items: readonly Value[]) {
