@@ -4,6 +4,7 @@ import { runImport } from './import.ts';
 import { describeOptions } from './option-table.ts';
 import { serve } from './serve.ts';
 import { FrondUsage } from './usage.ts';
+import { runVerify } from './verify.ts';
 
 interface Subcommand {
   readonly doc: string;
@@ -12,6 +13,7 @@ interface Subcommand {
 
 const subcommands: ReadonlyMap<string, Subcommand> = new Map([
   ['serve', { doc: 'run the server and the gateway', run: serve }],
+  ['verify', { doc: 'check a data directory (--dbpath) that no server has open', run: runVerify }],
   ['import', { doc: 'CSV, TSV or JSON into a collection; frond import --help tells its options', run: runImport }],
 ]);
 

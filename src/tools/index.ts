@@ -7,3 +7,5 @@ export type { FormatOptions } from './import/record-source.ts';
 export type { ParseGrace } from './import/row-encoder.ts';
 export { parseUri } from './uri.ts';
 export type { ServerPlace } from './uri.ts';
+export { verifyDirectory } from './verify.ts';
+export type { DirectoryReport } from './verify.ts';
