@@ -23,6 +23,20 @@ const openFlags: Readonly<Record<OpenMode, number>> = {
 const fileMode = 0o600;
 const directoryMode = 0o700;
 
+/** One level at a time: Node's recursive mkdir never returns where the kernel says that the parent is not there although it is, as in /proc. */
+async function makeWithParents(path: string): Promise<void> {
+  try {
+    await fsp.mkdir(path, { mode: directoryMode });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST' && (await fsp.stat(path)).isDirectory()) return;
+    const parent = posix.dirname(path);
+    if (code !== 'ENOENT' || parent === path || (await isThere(parent))) throw error;
+    await makeWithParents(parent);
+    await fsp.mkdir(path, { mode: directoryMode });
+  }
+}
+
 /** Most buffers that one gathered write takes (IOV_MAX). */
 const gatherMax = 1024;
 
@@ -152,7 +166,7 @@ export class HostFiles implements FileSystem {
   }
 
   async makeDirectory(path: string): Promise<void> {
-    await guard(fsp.mkdir(path, { recursive: true, mode: directoryMode }), path);
+    await guard(makeWithParents(path), path);
   }
 
   async list(path: string): Promise<string[]> {
