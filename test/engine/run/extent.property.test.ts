@@ -50,13 +50,55 @@ test('an extent gives back its messages through every codec, and its fences coun
       assert.deepEqual(allMessages(extent), list);
       assert.equal(fences.count, list.length);
       assert.equal(fences.storedBytes, image.length);
+      const rawLengths = Array.from({ length: fences.length }, (_, i) => fences.rawLength(i));
+      assert.equal(fences.rawBytes, rawLengths.reduce((sum, length) => sum + length, 0));
       assert.equal(fences.minSeq, Math.min(...list.map((message) => message.seq)));
       assert.equal(fences.maxSeq, Math.max(...list.map((message) => message.seq)));
       assert.deepEqual(fences.lastKey, list.at(-1)!.key);
       assert.deepEqual(fences.firstKey(0), list[0]!.key);
     }),
-    { numRuns: 400 },
+    { numRuns: 250 },
   );
+});
+
+test('messages out of an arena make the same extent as those of a run', () => {
+  fc.assert(
+    fc.property(filled, pageBytes, (list, page) => {
+      const builder = new ExtentBuilder(codecs.byName('lz4'), page);
+      for (const { key: bytes, value, ...rest } of list) {
+        const arena = Uint8Array.from([...bytes, 1, 2, ...value]);
+        builder.appendSlice({ ...rest, bytes: arena, keyStart: 0, keyEnd: bytes.length, valueStart: bytes.length + 2, valueEnd: arena.length });
+      }
+      const { image, fences } = builder.finish();
+      const expected = extentOf(list, 'lz4', page);
+      assert.deepEqual(image, expected.image);
+      assert.deepEqual(allMessages({ image, fences }), list);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('fences of impossible basements are refused', () => {
+  const row = { storedLength: 10, rawLength: 20, rows: 2, flags: 0, suffix: [1] };
+  const encoded = (change: Partial<typeof row>): Uint8Array => {
+    const { storedLength, rawLength, rows, flags, suffix } = { ...row, ...change };
+    const writer = new ByteWriter();
+    writer.u8(1);
+    for (const value of [1, 5, 2, 0, storedLength, rawLength, rows]) writer.varint(value);
+    writer.u8(flags);
+    writer.u32(77);
+    writer.varint(suffix.length);
+    writer.append(Uint8Array.from(suffix));
+    writer.varint(1);
+    writer.u8(1);
+    return writer.copy();
+  };
+  const fences = Fences.decode(new ByteReader(encoded({})));
+  assert.deepEqual([fences.minSeq, fences.maxSeq, fences.count, fences.checksum(0)], [5, 7, 2, 77]);
+  const impossible: Partial<typeof row>[] = [{ storedLength: 2 ** 27 }, { rawLength: 2 ** 27 }, { rows: 0 }, { rows: 21 }, { flags: 4 }, { suffix: [2] }];
+  for (const change of impossible) {
+    assert.throws(() => Fences.decode(new ByteReader(encoded(change))), (error) => error instanceof EngineError && error.code === 'corruption');
+  }
 });
 
 test('versions of a key share a basement unless they alone fill more than one', () => {
