@@ -98,11 +98,27 @@ export interface PlannedPipeline {
   readonly provider: SourceProvider;
 }
 
+/** A pipeline that writes has no place in a transaction, nor under a read concern that promises the newest. */
+function checkOutput(context: CommandContext, pipeline: Pipeline): void {
+  const { output } = pipeline;
+  if (output === undefined) return;
+  const name = pipeline.stages.at(-1)?.name ?? '';
+  if (context.transaction !== undefined) {
+    const text = `Operation not permitted in transaction :: caused by :: Aggregation stage ${name} cannot run within a multi-document transaction.`;
+    throw new CommandError(263, 'OperationNotSupportedInTransaction', text);
+  }
+  const level = context.generic.readConcern?.level;
+  if (level !== 'linearizable' && level !== 'snapshot') return;
+  const text = `Aggregation stage ${name} cannot run with a readConcern other than 'majority', 'local', or 'available'. Current readConcern: { level: "${level}" }`;
+  throw new CommandError(72, 'InvalidOptions', text);
+}
+
 /** Compiles a pipeline and plans what it begins with. */
 export async function planPipeline(context: CommandContext, stages: BsonArray, surroundings: PipelineSurroundings): Promise<PlannedPipeline> {
   const { scope, target, options, hint } = surroundings;
   const all = target.viewStages.length === 0 ? stages : BsonArray.of([...target.viewStages, ...stages.items()]);
   const pipeline = compilePipeline(all, { ...options, database: target.ns.db, collection: target.ns.collection });
+  checkOutput(context, pipeline);
   const provider = new TransactionProvider(context, scope.txn, surroundings);
   if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
   const { head } = pipeline;
