@@ -7,7 +7,7 @@ export { Dependencies, Variable } from './expression/expression.ts';
 export type { Expression, ExpressionForm, ExpressionOptions } from './expression/expression.ts';
 export { compileFilter, filterOf } from './filter/filter.ts';
 export type { Filter, QueryOptions } from './filter/filter.ts';
-export { andOf, matchAll, notOf, orOf } from './filter/node.ts';
+export { andOf } from './filter/node.ts';
 export type {
   AlwaysNode,
   AndNode,
@@ -30,11 +30,8 @@ export { compileAddFields, compileProjection, compileUnsetFields } from './proje
 export type { Projection, ProjectionOptions } from './projection/projection.ts';
 export { compilePattern } from './regex.ts';
 export type { Pattern } from './regex.ts';
-export { compileSort, sortKeyOf } from './sort.ts';
+export { compileSort } from './sort.ts';
 export type { SortKey, SortPart } from './sort.ts';
-export { tuplesOf } from './tuples.ts';
-export type { ParallelArrays } from './tuples.ts';
-export { isTruthy } from './truth.ts';
 export type { UpdateContext, UpsertContext } from './update/operation.ts';
 export { compileUpdate } from './update/update.ts';
 export type { Update, UpdateOptions, UpdateResult } from './update/update.ts';

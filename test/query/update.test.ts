@@ -74,6 +74,12 @@ test('$set goes into documents and arrays, and past the end of an array', () => 
   assert.equal(code(() => updated({ _id: 1, a: [] }, { $set: { 'a.b': 1 } })), 28);
 });
 
+test('a field whose name has a dot is not what a dotted path means', () => {
+  const before = Document.fromEntries([['_id', 1], ['a.b', 1], ['a', doc({ b: 2 })]]);
+  const after = compile({ $set: { 'a.c': 5 } }).apply(Document.fromBytes(before.toBytes()), context).doc;
+  assert.equal(describeValue(after), '{ _id: 1, a.b: 1, a: { b: 2, c: 5 } }');
+});
+
 test('$unset drops a field, and leaves null in an array', () => {
   same(updated({ _id: 1, a: 1, b: { c: 2, d: 3 } }, { $unset: { a: '', 'b.c': '', 'x.y': '' } }), { _id: 1, b: { d: 3 } });
   same(updated({ _id: 1, a: [1, 2] }, { $unset: { 'a.0': '' } }), { _id: 1, a: [null, 2] });

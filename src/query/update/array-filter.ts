@@ -1,7 +1,7 @@
 // Array filters: which elements of an array `$[<identifier>]` means. Follows the manual's page "$[<identifier>]".
 
-import { Document } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
+import { encodeUtf8 } from '../../base/text.ts';
+import type { Document } from '../../bson/index.ts';
 import { compileFilter } from '../filter/filter.ts';
 import type { Filter, QueryOptions } from '../filter/filter.ts';
 import type { FilterNode } from '../filter/node.ts';
@@ -55,7 +55,7 @@ export class ArrayFilters {
         );
       }
       if (filters.has(name)) throw refuse(9, `Found multiple array filters with the same top-level field name ${name}`);
-      filters.set(name, { filter, name: new TextEncoder().encode(name), used: false });
+      filters.set(name, { filter, name: encodeUtf8(name), used: false });
     }
     return new ArrayFilters(filters);
   }
@@ -105,12 +105,4 @@ function collectNames(node: FilterNode, names: Set<string>): void {
       if (first !== undefined) names.add(first.name.text);
     }
   }
-}
-
-/** The documents of an `arrayFilters` argument. */
-export function arrayFilterDocuments(values: readonly Value[]): Document[] {
-  return values.map((value) => {
-    if (!(value instanceof Document)) throw refuse(14, 'arrayFilters must be an array of objects');
-    return value;
-  });
 }
