@@ -32,6 +32,7 @@ class FileEnvironment implements Environment {
   readonly #lock: DirectoryLock;
   readonly #open: Set<Transaction>;
   #transactions: number = 0;
+  #closing: Promise<void> | undefined;
 
   constructor(engine: EngineParts, open: Set<Transaction>, work: { background: Background; checkpoints: Checkpoints; lock: DirectoryLock }) {
     this.#engine = engine;
@@ -50,6 +51,8 @@ class FileEnvironment implements Environment {
     const { state } = this.#engine;
     state.checkUsable();
     if (from !== undefined && mode !== 'read') throw new EngineError('closed', 'only a read transaction shares a snapshot');
+    // What an ended transaction saw may be gone (law 3).
+    if (from !== undefined && !this.#open.has(from)) throw new EngineError('closed', 'the transaction whose snapshot is wanted has ended');
     const transaction = new EngineTransaction(this.#engine, ++this.#transactions, mode, from?.snapshot ?? state.visible);
     this.#open.add(transaction);
     return transaction;
@@ -74,8 +77,12 @@ class FileEnvironment implements Environment {
   }
 
   async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const { state } = this.#engine;
-    if (state.closed) return;
     for (const transaction of this.#open) transaction.abort();
     await this.#background.stop();
     try {
@@ -94,9 +101,8 @@ class FileEnvironment implements Environment {
 async function closeFiles(state: EngineState, lock: DirectoryLock): Promise<void> {
   try {
     await state.log.close();
-    await state.store.close();
   } finally {
-    await lock.release();
+    await state.store.close().finally(() => lock.release());
   }
 }
 
@@ -145,7 +151,6 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
     if (root === undefined) {
       state.createTree(catalogDictionary, options.dictionary, 0);
       await checkpoints.run();
-      await env.files.syncDirectory(path);
     }
   } catch (error) {
     await store.close();

@@ -1,6 +1,7 @@
 // Recovery: the trees of the last checkpoint, then every log record above what each of them has below its fronts, exactly once (law 14).
 // Replay flushes as it goes, so it needs no more memory than the environment itself.
 
+import type { EngineError } from '../base/errors.ts';
 import type { CheckpointRoot } from './block/block-number.ts';
 import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -22,8 +23,11 @@ export async function recover(engine: EngineParts, root: CheckpointRoot | undefi
   };
   const { logSegmentBytes, durability } = state.options;
   // One after the other: nobody else has the state yet.
-  const log = await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability }, { from: root?.logFrom ?? beginning, sink });
-  state.setLog(log);
+  // Its own name first: a crash may have come before it was durable, and what is logged below it is promised (law 24).
+  await state.env.files.makeDirectory(`${state.path}/log`);
+  await state.env.files.syncDirectory(state.path);
+  const recovery = { from: root?.logFrom ?? beginning, upTo: state.visible, sink, failed: (error: EngineError) => void state.poison(error) };
+  state.setLog(await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability }, recovery));
 }
 
 /** Makes the trees as the checkpoint has them. */

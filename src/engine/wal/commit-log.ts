@@ -11,8 +11,11 @@ export interface Appended {
 }
 
 export interface CommitLog {
-  /** Resolves when a record of this size is sure of its space; `no-space` when it cannot be had. Nothing is logged then. */
-  room(bytes: number): Soon<void>;
+  /**
+   * Undefined when a record of this size is sure of its space if it is appended in the same step; else a promise after which to ask again.
+   * `no-space` when it cannot be had; nothing is logged then. `urgent`: the record gives space back, and may use what is kept for such.
+   */
+  room(bytes: number, urgent?: boolean): Soon<void>;
   /** Gives the next seq and puts the record into the log. The body belongs to the log from now on. */
   append(body: Uint8Array): Appended;
   /** Makes everything appended so far durable. */

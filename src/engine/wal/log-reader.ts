@@ -1,5 +1,5 @@
 // Reading the log back: all whole groups in order, from a segment on. The log ends at the first group that does not validate, if no later
-// one does; if one does, that is damage and is named, never a silent cut (law 21). A segment that recovery began repeats the last group of
+// one does; if one does, that is damage and is named, never a silent cut (law 21). A segment that recovery began repeats the last groups of
 // the one before, so a group may come twice; its records are given once.
 
 import { EngineError } from '../../base/errors.ts';
@@ -11,14 +11,19 @@ import type { SegmentFile } from './segment.ts';
 /** Called for each record in order of seqs. */
 export type RecordSink = (seq: number, body: Uint8Array) => Promise<void> | void;
 
+/** A group as it was read. */
+export interface LoggedGroup {
+  readonly number: number;
+  readonly firstSeq: number;
+  /** Checksum of the group before. */
+  readonly chain: number;
+  readonly bodies: readonly Uint8Array[];
+}
+
 /** Where the log ended. */
 export interface LogEnd {
-  /** Number and checksum of the last group; number 0 when there was none. */
-  readonly number: number;
-  readonly checksum: number;
-  /** The last group's seqs and records, for writing it again. */
-  readonly firstSeq: number;
-  readonly bodies: readonly Uint8Array[];
+  /** The last group, and those before it that nobody knew to be durable: what may have been read from the page cache only. */
+  readonly tail: readonly LoggedGroup[];
   /** Seq of the last record; 0 when there was none. */
   readonly lastSeq: number;
   /** For each segment that holds groups, the seq of its last record. */
@@ -30,7 +35,9 @@ export class LogReader {
   readonly #env: Env;
   readonly #sink: RecordSink;
   readonly #from: number;
-  #last: { header: GroupHeader; bodies: Uint8Array[] } | undefined;
+  /** The group read last. */
+  #last: GroupHeader | undefined;
+  #tail: LoggedGroup[] = [];
   #lastSeq: number = 0;
   readonly #lastSeqs: Map<number, number> = new Map();
 
@@ -44,11 +51,12 @@ export class LogReader {
   /** Reads the segments, which are in order of their numbers. */
   async read(segments: readonly SegmentFile[]): Promise<LogEnd> {
     for (const segment of segments) await this.#readSegment(segment);
-    const last = this.#last;
-    return {
-      number: last?.header.number ?? 0, checksum: last?.header.checksum ?? 0, firstSeq: last?.header.firstSeq ?? 0,
-      bodies: last?.bodies ?? [], lastSeq: this.#lastSeq, lastSeqs: this.#lastSeqs,
-    };
+    return { tail: this.#tail, lastSeq: this.#lastSeq, lastSeqs: this.#lastSeqs };
+  }
+
+  /** Number of the newest group so far. */
+  get #newest(): number {
+    return this.#tail.at(-1)?.number ?? 0;
   }
 
   async #readSegment(segment: SegmentFile): Promise<void> {
@@ -59,7 +67,7 @@ export class LogReader {
       const view = bytes.subarray(at);
       const header = groupHeader(view);
       if (header === undefined || !isGroup(view, header, segment.number)) break;
-      if (!this.#follows(header, first)) throw this.#damage(segment, at, `group ${header.number} does not follow group ${this.#last?.header.number ?? 0}`);
+      if (!this.#follows(header, first)) throw this.#damage(segment, at, `group ${header.number} does not follow group ${this.#last?.number ?? 0}`);
       await this.#take(segment, header, view);
       at += groupBytes(header.payloadBytes);
       first = false;
@@ -67,12 +75,12 @@ export class LogReader {
     this.#lookBehind(segment, bytes, at);
   }
 
-  /** Whether a group comes right after the last one, or, at a segment's start, repeats it. */
+  /** Whether a group comes right after the last one, or, at a segment's start, repeats one that was read. */
   #follows(header: GroupHeader, firstOfSegment: boolean): boolean {
-    const last = this.#last?.header;
+    const last = this.#last;
     if (last === undefined) return true;
     if (header.number === last.number + 1) return header.chain === last.checksum;
-    return firstOfSegment && header.number === last.number && header.firstSeq === last.firstSeq;
+    return firstOfSegment && header.number <= this.#newest && header.firstSeq <= this.#lastSeq;
   }
 
   async #take(segment: SegmentFile, header: GroupHeader, view: Uint8Array): Promise<void> {
@@ -84,8 +92,15 @@ export class LogReader {
       if (seq >= this.#from) await this.#sink(seq, body);
       this.#lastSeq = seq;
     }
-    this.#last = { header, bodies: records.map((record) => record.body.slice()) };
+    this.#last = header;
+    this.#keep({ number: header.number, firstSeq: header.firstSeq, chain: header.chain, bodies: records.map((record) => record.body.slice()) }, header.synced);
     this.#lastSeqs.set(segment.number, this.#lastSeq);
+  }
+
+  /** Adds a group to the tail, or puts it in its place there; those up to `synced` need not be kept. */
+  #keep(group: LoggedGroup, synced: number): void {
+    const others = this.#tail.filter(({ number }) => number !== group.number && (number > synced || number > group.number));
+    this.#tail = [...others, group].sort((a, b) => a.number - b.number);
   }
 
   /**
@@ -97,7 +112,7 @@ export class LogReader {
       const view = bytes.subarray(at);
       const header = groupHeader(view);
       if (header === undefined || !isGroup(view, header, segment.number)) continue;
-      if (header.synced > (this.#last?.header.number ?? 0)) throw this.#damage(segment, from, `a group is damaged that was durable when group ${header.number} was written`);
+      if (header.synced > this.#newest) throw this.#damage(segment, from, `a group is damaged that was durable when group ${header.number} was written`);
     }
   }
 

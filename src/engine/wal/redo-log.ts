@@ -7,7 +7,7 @@ import type { Env } from '../../env/index.ts';
 import type { Durability, Seq, Soon } from '../types.ts';
 import type { Appended, CommitLog } from './commit-log.ts';
 import { encodeGroup, groupBytes, groupUnit, recordHeaderBytes } from './group.ts';
-import type { LogEnd, RecordSink } from './log-reader.ts';
+import type { LogEnd, LoggedGroup, RecordSink } from './log-reader.ts';
 import { LogReader } from './log-reader.ts';
 import type { Segment, SegmentFile } from './segment.ts';
 import { createSegment, highestNumber, listSegments, recycleSegment } from './segment.ts';
@@ -23,6 +23,16 @@ export interface LogPosition {
   readonly seq: number;
 }
 
+/** What opening reads. */
+export interface Recovery {
+  readonly from: LogPosition;
+  /** The newest record that is known to have been durable. */
+  readonly upTo: number;
+  readonly sink: RecordSink;
+  /** Told when the log can promise nothing any more. */
+  readonly failed: (error: EngineError) => void;
+}
+
 interface Pending {
   readonly body: Uint8Array;
   readonly seq: number;
@@ -33,6 +43,8 @@ interface Pending {
 const groupBytesMax = 4 * 1024 * 1024;
 const firstSegmentBytes = 128 * 1024;
 const sparesMax = 2;
+/** The end of a segment that has no next one yet: only what gives space back is written there (law 25). */
+const urgentBytes = 32 * 1024;
 
 /** The redo log of an open environment. */
 export class RedoLog implements CommitLog {
@@ -42,11 +54,13 @@ export class RedoLog implements CommitLog {
   readonly #delayed: boolean;
   #segment: Segment;
   #offset: number = 0;
+  /** Bytes of a group that was taken and has no place yet, because the log goes on in the next segment. */
+  #unplaced: number = 0;
   #next: Segment | undefined;
   #preparing: Promise<void> | undefined;
   #numberNext: number;
   #group: number;
-  #chain: number;
+  #chain: number = 0;
   /** The newest group that is durable. */
   #synced: number;
   #seqNext: number;
@@ -54,53 +68,62 @@ export class RedoLog implements CommitLog {
   #pendingBytes: number = 0;
   #writer: Promise<void> | undefined;
   #failure: EngineError | undefined;
+  readonly #failed: (error: EngineError) => void;
   #closed: boolean = false;
   /** Segments before the current one, oldest first, with the seq of their last record. */
   #full: { readonly file: SegmentFile; readonly size: number; readonly lastSeq: number }[] = [];
   #spares: { readonly path: string; readonly size: number }[] = [];
   readonly counters: { bytes: number; syncs: number; groups: number } = { bytes: 0, syncs: 0, groups: 0 };
 
-  private constructor(env: Env, directory: string, options: RedoLogOptions, start: { segment: Segment; end: LogEnd; seqNext: number }) {
+  private constructor(env: Env, directory: string, options: RedoLogOptions, start: { segment: Segment; end: LogEnd; seqNext: number; failed: Recovery['failed'] }) {
     this.#env = env;
     this.#directory = directory;
     this.#options = options;
     this.#delayed = options.durability !== 'sync';
     this.#segment = start.segment;
     this.#numberNext = start.segment.number + 1;
-    this.#group = start.end.number;
-    this.#chain = start.end.checksum;
-    this.#synced = start.end.number;
+    this.#group = start.end.tail.at(-1)?.number ?? 0;
+    this.#synced = this.#group;
     this.#seqNext = start.seqNext;
+    this.#failed = start.failed;
   }
 
   /**
-   * Reads what is there from `from` on, gives every record to `sink`, and begins a fresh segment with the last group once more (law 22):
-   * what was read after a failed sync may have been in the page cache only.
+   * Reads what is there from `from` on, gives every record to `sink`, and begins a fresh segment with the last groups once more (law 22):
+   * what was read after a failed sync, or of a process that ended, may have been in the page cache only. `corruption` when the log ends
+   * before the record `upTo`. The directory is there, and its name durable.
    */
-  static async open(env: Env, directory: string, options: RedoLogOptions, recovery: { readonly from: LogPosition; readonly sink: RecordSink }): Promise<RedoLog> {
-    await env.files.makeDirectory(directory);
+  static async open(env: Env, directory: string, options: RedoLogOptions, recovery: Recovery): Promise<RedoLog> {
     const found = await listSegments(env, directory);
     const needed = found.filter((file) => file.number >= recovery.from.segment);
     const end = await new LogReader(env, recovery.from.seq, recovery.sink).read(needed);
+    const lastSeq = Math.max(end.lastSeq, recovery.from.seq - 1);
+    if (lastSeq < recovery.upTo) {
+      throw new EngineError('corruption', `${directory}: the log ends with record ${lastSeq}, but record ${recovery.upTo} was durable`, { place: { file: directory } });
+    }
     const number = Math.max(highestNumber(found) + 1, recovery.from.segment);
-    const size = Math.max(firstSegmentBytes, groupBytes(end.bodies.reduce((sum, body) => sum + recordHeaderBytes + body.length, 0)));
+    const size = Math.max(firstSegmentBytes, end.tail.reduce((sum, group) => sum + groupBytes(bytesOf(group.bodies)), 0));
     const segment = await createSegment(env, directory, number, { size, durableWrites: options.durability === 'sync' });
-    const log = new RedoLog(env, directory, options, { segment, end, seqNext: Math.max(end.lastSeq + 1, recovery.from.seq) });
-    await log.#repeat(end);
+    const log = new RedoLog(env, directory, options, { segment, end, seqNext: lastSeq + 1, failed: recovery.failed });
+    await log.#repeat(end.tail);
     for (const file of found) await log.#keepOrRemove(file, end, recovery.from.segment);
     if (found.length > 0) await env.files.syncDirectory(directory);
     log.#prepareNext(0);
     return log;
   }
 
-  async #repeat(end: LogEnd): Promise<void> {
-    if (end.number === 0) return;
-    // The chain of a repeated group is not looked at; the next one's chain is this one's checksum.
-    const { image, checksum } = encodeGroup(end.bodies, { segment: this.#segment.number, number: end.number, firstSeq: end.firstSeq, chain: 0, synced: end.number - 1 });
-    await this.#segment.file.write(image, 0);
+  /** Writes groups as they were, so that whichever copy a later failure leaves is a part of the chain. */
+  async #repeat(tail: readonly LoggedGroup[]): Promise<void> {
+    const [first] = tail;
+    if (first === undefined) return;
+    this.#chain = first.chain;
+    for (const { number, firstSeq, bodies } of tail) {
+      const { image, checksum } = encodeGroup(bodies, { segment: this.#segment.number, number, firstSeq, chain: this.#chain, synced: first.number - 1 });
+      await this.#segment.file.write(image, this.#offset);
+      this.#offset += image.length;
+      this.#chain = checksum;
+    }
     if (this.#delayed) await this.#segment.file.sync();
-    this.#offset = image.length;
-    this.#chain = checksum;
   }
 
   async #keepOrRemove(file: SegmentFile, end: LogEnd, from: number): Promise<void> {
@@ -142,38 +165,63 @@ export class RedoLog implements CommitLog {
     return this.#full[0]?.lastSeq;
   }
 
-  room(bytes: number): Soon<void> {
+  room(bytes: number, urgent: boolean = false): Soon<void> {
     if (this.#failure !== undefined) throw this.#failure;
-    const needed = groupBytes(this.#pendingBytes + bytes + recordHeaderBytes);
-    if (needed <= this.#segment.size - this.#offset) return undefined;
-    if (this.#next !== undefined && needed <= this.#next.size) return undefined;
-    return this.#roomInNext(bytes);
+    return this.#hasRoom(bytes, urgent) ? undefined : this.#makeRoom(bytes, urgent);
   }
 
-  async #roomInNext(bytes: number): Promise<void> {
-    for (;;) {
+  /** Bytes of groups that are still to be written if a record of so many bytes comes now: it may miss the group of those that wait. */
+  #needed(bytes: number): number {
+    const waiting = this.#pendingBytes === 0 ? 0 : groupBytes(this.#pendingBytes) + Math.floor(this.#pendingBytes / groupBytesMax) * groupUnit;
+    return this.#unplaced + waiting + groupBytes(bytes + recordHeaderBytes);
+  }
+
+  /** Whether the record is sure of its space without anything being made. Without a next segment the end of this one is for what is urgent. */
+  #hasRoom(bytes: number, urgent: boolean): boolean {
+    const needed = this.#needed(bytes);
+    const left = this.#segment.size - this.#offset;
+    if (this.#next !== undefined) return needed <= left || needed <= this.#next.size;
+    return needed <= left - (urgent ? 0 : urgentBytes);
+  }
+
+  async #makeRoom(bytes: number, urgent: boolean): Promise<void> {
+    while (!this.#hasRoom(bytes, urgent)) {
       if (this.#failure !== undefined) throw this.#failure;
-      const needed = groupBytes(this.#pendingBytes + bytes + recordHeaderBytes);
-      if (needed <= this.#segment.size - this.#offset || (this.#next !== undefined && needed <= this.#next.size)) return;
-      if (this.#next !== undefined) await this.#replaceNext(needed);
-      else await this.#prepared(needed);
+      if (this.#next === undefined) await this.#prepared(this.#needed(bytes));
+      else await this.#enlargeNext(this.#needed(bytes));
     }
   }
 
-  /** The prepared segment is too small for what comes: it becomes a spare, and a larger one is made. */
-  async #replaceNext(size: number): Promise<void> {
-    await this.#idle();
-    if (this.#next === undefined || this.#next.size >= size) return;
-    await this.#dropNext();
-    await this.#prepared(size);
+  /** The prepared segment is too small for what comes: a larger one takes its place. Others may rely on it until then. */
+  async #enlargeNext(size: number): Promise<void> {
+    await this.#preparing;
+    const small = this.#next;
+    if (small === undefined || small.size >= size) return;
+    this.#preparing ??= this.#replace(small, size).finally(() => {
+      this.#preparing = undefined;
+    });
+    await this.#preparing;
   }
 
-  async #dropNext(): Promise<void> {
-    const next = this.#next;
-    if (next === undefined) return;
-    this.#next = undefined;
-    await next.file.close();
-    await this.#env.files.remove(next.file.path);
+  async #replace(small: Segment, size: number): Promise<void> {
+    const large = await this.#makeSegment(size);
+    // While it was made, a group may have gone on into the small one.
+    const isFree = this.#next === small;
+    this.#next = large;
+    if (!isFree) return;
+    await small.file.close();
+    await this.#env.files.remove(small.file.path);
+  }
+
+  /** Whether the next segment is there; makes it if there is space for it. */
+  async ready(): Promise<boolean> {
+    try {
+      await this.#prepared(0);
+      return true;
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'no-space') return false;
+      throw error;
+    }
   }
 
   append(body: Uint8Array): Appended {
@@ -221,12 +269,14 @@ export class RedoLog implements CommitLog {
   async #writeGroup(group: readonly Pending[]): Promise<void> {
     const bodies = group.map((pending) => pending.body);
     const firstSeq = (group[0] as Pending).seq;
-    const length = groupBytes(bodies.reduce((sum, body) => sum + body.length + recordHeaderBytes, 0));
+    const length = groupBytes(bytesOf(bodies));
+    this.#unplaced = length;
     if (length > this.#segment.size - this.#offset) await this.#roll(length, firstSeq - 1);
     const place = { segment: this.#segment.number, number: this.#group + 1, firstSeq, chain: this.#chain, synced: this.#synced };
     const { image, checksum } = encodeGroup(bodies, place);
     const at = this.#offset;
     this.#offset += image.length;
+    this.#unplaced = 0;
     await this.#segment.file.write(image, at);
     this.#group = place.number;
     this.#chain = checksum;
@@ -239,26 +289,17 @@ export class RedoLog implements CommitLog {
 
   /** Goes on in the next segment. */
   async #roll(length: number, lastSeq: number): Promise<void> {
-    const next = await this.#nextOf(length);
     const full = this.#segment;
     if (this.#group > this.#synced) await full.file.sync();
     this.#synced = this.#group;
+    const next = this.#next;
+    assert(next !== undefined && next.size >= length, 'room was made in the next segment');
+    this.#next = undefined;
     this.#full.push({ file: { number: full.number, path: full.file.path }, size: full.size, lastSeq });
     this.#segment = next;
     this.#offset = 0;
-    this.#next = undefined;
     await full.file.close();
     this.#prepareNext(0);
-  }
-
-  /** The next segment, large enough. Room was found for each commit by itself: several at once can need more than was made ahead. */
-  async #nextOf(length: number): Promise<Segment> {
-    for (;;) {
-      const next = this.#next;
-      if (next !== undefined && next.size >= length) return next;
-      await this.#dropNext();
-      await this.#prepared(length);
-    }
   }
 
   /** Begins to make the next segment, one ahead. That it fails is told to those who need it. */
@@ -279,22 +320,34 @@ export class RedoLog implements CommitLog {
   }
 
   async #makeNext(needed: number): Promise<void> {
+    this.#next = await this.#makeSegment(needed);
+  }
+
+  /** A segment for at least so many bytes: a spare, or a new one; when the disk is full any spare that is large enough. */
+  async #makeSegment(needed: number): Promise<Segment> {
     const grown = Math.min(this.#options.segmentBytes, this.#segment.size * 2);
     const size = Math.max(needed, grown, firstSegmentBytes);
-    const number = this.#numberNext++;
-    const spareAt = this.#spares.findIndex((spare) => spare.size >= size && spare.size <= size * 2);
-    if (spareAt >= 0) {
-      const [spare] = this.#spares.splice(spareAt, 1);
-      if (spare !== undefined) {
-        this.#next = await recycleSegment(this.#env, this.#directory, number, { path: spare.path, durableWrites: !this.#delayed });
-        return;
-      }
+    const recycled = await this.#recycle(size, size * 2);
+    if (recycled !== undefined) return recycled;
+    try {
+      return await createSegment(this.#env, this.#directory, this.#numberNext++, { size, durableWrites: !this.#delayed });
+    } catch (error) {
+      const any = error instanceof EngineError && error.code === 'no-space' ? await this.#recycle(Math.max(needed, urgentBytes * 2), Infinity) : undefined;
+      if (any === undefined) throw error;
+      return any;
     }
-    this.#next = await createSegment(this.#env, this.#directory, number, { size, durableWrites: !this.#delayed });
+  }
+
+  async #recycle(sizeMin: number, sizeMax: number): Promise<Segment | undefined> {
+    const at = this.#spares.findIndex((spare) => spare.size >= sizeMin && spare.size <= sizeMax);
+    const spare = at < 0 ? undefined : this.#spares.splice(at, 1)[0];
+    if (spare === undefined) return undefined;
+    return await recycleSegment(this.#env, this.#directory, this.#numberNext++, { path: spare.path, durableWrites: !this.#delayed });
   }
 
   #fail(error: EngineError, group: readonly Pending[]): void {
     this.#failure ??= error;
+    this.#failed(this.#failure);
     const waiting = [...group, ...this.#pending];
     this.#pending = [];
     this.#pendingBytes = 0;
@@ -341,5 +394,7 @@ export class RedoLog implements CommitLog {
   }
 }
 
-/** Smallest size of a segment. */
-export const segmentBytesMin: number = Math.max(firstSegmentBytes, groupUnit);
+/** Bytes of records with their headers. */
+function bytesOf(bodies: readonly Uint8Array[]): number {
+  return bodies.reduce((sum, body) => sum + recordHeaderBytes + body.length, 0);
+}

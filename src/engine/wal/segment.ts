@@ -63,11 +63,6 @@ export async function recycleSegment(env: Env, directory: string, number: number
   return { number, file, size: await file.size() };
 }
 
-/** Whether a segment of this number is among them. */
-export function hasSegment(segments: readonly SegmentFile[], number: number): boolean {
-  return segments.some((segment) => segment.number === number);
-}
-
 /** The highest number in use, or 0. */
 export function highestNumber(segments: readonly SegmentFile[]): number {
   return segments.length === 0 ? 0 : must(segments.at(-1), 'a last segment').number;
