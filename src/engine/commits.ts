@@ -87,12 +87,15 @@ export class Commits {
   async commit(body: Uint8Array): Promise<Seq> {
     const state = this.#state;
     state.checkUsable();
-    const { seq, safe } = state.log.append(body);
-    const applied = new Promise<void>((resolve) => {
-      this.#queue.push({ seq, body, applied: resolve });
-    });
+    let seq: Seq;
+    let applied: Promise<void>;
     try {
-      await safe;
+      const appended = state.log.append(body);
+      ({ seq } = appended);
+      applied = new Promise<void>((resolve) => {
+        this.#queue.push({ seq, body, applied: resolve });
+      });
+      await appended.safe;
     } catch (cause) {
       throw state.poison(cause);
     }
@@ -122,6 +125,7 @@ export class Commits {
       this.#finish(applier, seq);
       return undefined;
     }
+    this.#state.applying = true;
     return this.#applyRest(applier, reader, seq);
   }
 
@@ -133,6 +137,7 @@ export class Commits {
 
   #finish(applier: Applier, seq: Seq): void {
     const state = this.#state;
+    state.endApply();
     state.reveal(seq);
     state.counters.commits += 1;
     for (const tree of applier.touched) {

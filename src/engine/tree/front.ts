@@ -76,6 +76,11 @@ export class Front {
     return this.#count;
   }
 
+  /** Whether nothing is lost if the front is: no message, and deltas that cancel out. */
+  get isVoid(): boolean {
+    return this.#count === 0 && this.rows === 0 && this.bytes === 0;
+  }
+
   /** Bytes of keys and values, as they count against `frontBytes`. */
   get messageBytes(): number {
     return this.#used + this.#count * 16;
@@ -108,6 +113,7 @@ export class Front {
 
   /** Makes an entry of the bytes that were copied behind the used ones. */
   #enter(keyBytes: number, valueBytes: number, seq: number, messageKind: number): void {
+    if (this.isVoid) this.seqMin = seq;
     const entry = this.#count++;
     const row = entry * width;
     const start = this.#used;
@@ -121,7 +127,6 @@ export class Front {
     rows[row + kind] = messageKind;
     rows[row + hash] = hash32(this.#arena, start, start + keyBytes, hashSeed);
     this.#link(entry);
-    if (this.seqMin === 0) this.seqMin = seq;
     assert(seq >= this.seqMax, 'messages come in the order of their seqs');
     this.seqMax = seq;
   }
@@ -187,7 +192,7 @@ export class Front {
 
   /** Makes the front cover `seq` although the commit put no message into it. */
   touch(seq: number): void {
-    if (this.seqMin === 0) this.seqMin = seq;
+    if (this.isVoid) this.seqMin = seq;
     if (seq > this.seqMax) this.seqMax = seq;
   }
 

@@ -123,7 +123,7 @@ export class Tree {
   /** The oldest seq that is only in a front, or undefined. */
   get oldestUnflushed(): number | undefined {
     const oldest = this.frozen.at(-1) ?? this.active;
-    return oldest.count === 0 && oldest.rows === 0 && oldest.bytes === 0 ? undefined : Math.max(oldest.seqMin, this.flushedSeq + 1);
+    return oldest.isVoid ? undefined : Math.max(oldest.seqMin, this.flushedSeq + 1);
   }
 
   /** Sets the active front aside to be flushed. Only between commits: a front holds whole commits. */
@@ -136,9 +136,9 @@ export class Tree {
   /** Adds a commit's deltas. */
   addTotals(delta: TotalsDelta): void {
     this.#deltas.push(delta);
+    this.active.touch(delta.seq);
     this.active.rows += delta.rows;
     this.active.bytes += delta.bytes;
-    this.active.touch(delta.seq);
   }
 
   /** Totals as a snapshot sees them. */
