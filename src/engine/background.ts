@@ -14,13 +14,17 @@ import type { BlockNumber } from './block/block-number.ts';
 
 /** A buffer this many times too heavy goes down before more is put on top. */
 const debtFactor = 4;
-const noSpaceWaitMs = 200;
+/** How often a full disk is looked at. */
+const fullWaitMs = 200;
 
 interface Heavy {
   readonly tree: Tree;
   readonly node: BlockNumber;
   readonly weight: number;
 }
+
+/** What a piece of work came to. */
+type StepResult = 'done' | 'idle' | 'no-space';
 
 /** The loop of background work. */
 export class Background {
@@ -32,6 +36,10 @@ export class Background {
   #working: Promise<void> | undefined;
   #timers: Promise<void>[] = [];
   #started: boolean = false;
+  /** Something woke the work while it was going on: it looks once more before it ends. */
+  #again: boolean = false;
+  /** A checkpoint was made since the last job on a full disk: another would free nothing. */
+  #tidied: boolean = false;
   /** What was visible at the timed checkpoint before. */
   #visibleThen: number = 0;
 
@@ -54,6 +62,7 @@ export class Background {
   /** A checkpoint in its time. Fronts that were not flushed since the one before pin the log for little: they go first. */
   async #checkpoint(): Promise<void> {
     const { visible } = this.#state;
+    if (this.#state.isFull) return;
     if (this.#state.log.bytesInUse > this.#state.options.logSegmentBytes) {
       this.#state.freezePinning(this.#visibleThen);
       await this.#flushed();
@@ -62,9 +71,11 @@ export class Background {
     this.#visibleThen = visible;
   }
 
-  /** Resolves when no front is frozen, or the work has stopped. */
+  /** Resolves when no front is frozen, or that will take long. */
   async #flushed(): Promise<void> {
-    while (this.#state.frozen.size > 0 && this.#working !== undefined) await this.#working;
+    const { frozen, budget } = this.#state;
+    const over = (): boolean => frozen.size === 0 || this.#state.isFull || this.#state.failure !== undefined || this.#stop.signal.aborted;
+    if (!over()) await budget.wait(over);
   }
 
   /** Flushes every front, so that the next start replays nothing; as far as there is space. */
@@ -88,13 +99,15 @@ export class Background {
 
   /** Looks for work, if that is not going on. */
   wake(): void {
-    if (!this.#started || this.#working !== undefined || this.#stop.signal.aborted || this.#state.failure !== undefined) return;
-    this.#working = this.#work()
+    if (!this.#started || this.#stop.signal.aborted || this.#state.failure !== undefined) return;
+    this.#again = true;
+    this.#working ??= this.#work()
       .catch((error: unknown) => {
         this.#state.poison(error);
       })
       .finally(() => {
         this.#working = undefined;
+        if (this.#again) this.wake();
       });
   }
 
@@ -102,14 +115,43 @@ export class Background {
     // The caller goes on first: what it began belongs together.
     await this.#state.env.tasks.pause();
     while (!this.#stop.signal.aborted && this.#state.failure === undefined) {
+      this.#again = false;
       const result = await this.step();
-      if (result === 'idle') return;
-      if (result === 'no-space') await this.#state.env.clock.sleep(noSpaceWaitMs, this.#stop.signal);
+      if (result === 'no-space') this.#state.isFull = true;
+      if (this.#state.isFull) await this.#makeRoom(result);
+      else if (result === 'idle') return;
+    }
+  }
+
+  /**
+   * On a full disk jobs use their reserve, and what they free comes back with a checkpoint, which makes the log shorter too; so there is one
+   * after each. It ends when both reserves and the next segment are there.
+   */
+  async #makeRoom(result: StepResult): Promise<void> {
+    const state = this.#state;
+    if (result === 'done' || !this.#tidied) await this.#tryCheckpoint();
+    this.#tidied = result !== 'done';
+    const logReady = await state.log.ready();
+    if ((await state.store.keepReserve()) && logReady && result !== 'no-space') {
+      state.isFull = false;
+      return;
+    }
+    if (!logReady) state.freezePinning(Infinity);
+    if (result !== 'done') await state.env.clock.sleep(fullWaitMs, this.#stop.signal);
+  }
+
+  async #tryCheckpoint(): Promise<boolean> {
+    try {
+      await this.#checkpoints.run();
+      return true;
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'no-space') return false;
+      throw error;
     }
   }
 
   /** Does the most urgent piece of work. */
-  async step(): Promise<'done' | 'idle' | 'no-space'> {
+  async step(): Promise<StepResult> {
     const state = this.#state;
     const heavy = this.#heaviest();
     const { bufferBytes } = state.limits;
@@ -117,10 +159,7 @@ export class Background {
     if (heavy !== undefined && heavy.weight >= bufferBytes * debtFactor) return await this.#push(heavy);
     if (frozen !== undefined) return await this.#flush(frozen);
     if (heavy !== undefined) return await this.#push(heavy);
-    if (this.#checkpoints.wanted) {
-      await this.#checkpoints.run();
-      return 'done';
-    }
+    if (this.#checkpoints.wanted) return (await this.#tryCheckpoint()) ? 'done' : 'no-space';
     const gone = [...state.dropped].find((tree) => state.snapshots.oldest(state.visible) >= tree.droppedSeq);
     if (gone === undefined) return 'idle';
     await dropTree(this.#parts, this.#runner, gone);
@@ -146,6 +185,7 @@ export class Background {
   /** Ends the work: what is running comes to its end first. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#state.budget.wake();
     await this.#working;
     await Promise.all(this.#timers);
   }

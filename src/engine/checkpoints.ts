@@ -57,6 +57,7 @@ export class Checkpoints {
     } catch (error) {
       if (!(error instanceof EngineError && error.code === 'no-space')) throw this.#state.poison(error);
       this.#undo(capture);
+      this.#state.reportFull();
       throw error;
     }
     this.#finish(capture);
@@ -79,6 +80,7 @@ export class Checkpoints {
   /** Takes references to everything that the checkpoint holds; synchronous. */
   #capture(): Capture {
     const state = this.#state;
+    state.store.wantForJobs(state.jobBytesWanted);
     const table = state.store.reserveNumber();
     if (this.#table !== undefined) state.store.drop(this.#table);
     this.#table = table;

@@ -85,7 +85,7 @@ export class JobRunner {
       case 'run':
         return await this.#parts.run(tree, request.extent, request.index);
       case 'write': {
-        const number = await this.#state.store.writeData(request.image);
+        const number = await this.#state.store.writeData(request.image, this.#state.isFull);
         written.push(number);
         return number;
       }

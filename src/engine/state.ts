@@ -53,12 +53,17 @@ export class EngineState {
   readonly dropped: Set<Tree> = new Set();
   visible: Seq = 0 as Seq;
   nextDictionary: number = 2;
+  /** The disk is full, as far as is known: only what gives space back is let through until the reserves are whole again (law 25). */
+  isFull: boolean = false;
+  /** A commit is in the fronts by half: they must not be frozen now (law 14). */
+  applying: boolean = false;
   failure: EngineError | undefined;
   closed: boolean = false;
   readonly fatal: Promise<Error>;
   /** Called when there may be work for the background. */
   onWork: () => void = () => undefined;
   #log: RedoLog | undefined;
+  #freezeLater: number = 0;
   readonly #charged: Map<Tree, number> = new Map();
   #resolveFatal: (error: Error) => void = () => undefined;
 
@@ -115,6 +120,13 @@ export class EngineState {
       this.budget.wake();
     }
     return this.failure;
+  }
+
+  /** Space was wanted and could not be had. */
+  reportFull(): void {
+    this.isFull = true;
+    this.onWork();
+    this.budget.wake();
   }
 
   /** The tree of a dictionary as a snapshot sees it; `unknown-dictionary` when it has none. */
@@ -180,9 +192,30 @@ export class EngineState {
     if (largest !== undefined) this.freeze(largest);
   }
 
-  /** Freezes the fronts that hold messages up to `seq`: they keep the log from being made shorter (law 17). */
+  /**
+   * Freezes the fronts that hold messages up to `seq`: they keep the log from being made shorter (law 17). While a commit is applied in slices
+   * that waits for its end, since what is flushed of a dictionary is whole commits.
+   */
   freezePinning(seq: number): void {
+    if (this.applying) {
+      this.#freezeLater = Math.max(this.#freezeLater, seq);
+      return;
+    }
+    this.#freezeLater = 0;
     for (const tree of this.trees.values()) if (tree.frozen.length === 0 && (tree.oldestUnflushed ?? Infinity) <= seq) this.freeze(tree);
+  }
+
+  /** A commit is whole in the fronts. */
+  endApply(): void {
+    this.applying = false;
+    if (this.#freezeLater > 0) this.freezePinning(this.#freezeLater);
+  }
+
+  /** Bytes that jobs may need at once: what the fronts hold, and two leaves of the largest. */
+  get jobBytesWanted(): number {
+    let leaf = 0;
+    for (const tree of this.trees.values()) leaf = Math.max(leaf, Math.min(tree.options.pageBytes, tree.rawBytes));
+    return Math.min(this.budget.held('fronts'), this.options.frontBytes) + leaf * 2;
   }
 
   /** Sets a tree's active front aside for flushing. */

@@ -9,16 +9,20 @@ import { dictionaryOptions, messageBytesMax } from './options.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { messageKinds } from './run/message.ts';
 import { emptyRecord } from './state.ts';
-import { throttle } from './throttle.ts';
+import { diskFull, throttle } from './throttle.ts';
 import { emptySlice } from './tree/front.ts';
 import type { Found } from './tree/search.ts';
 import { isMiss, search } from './tree/search.ts';
 import { Tree } from './tree/tree.ts';
 import { lockBytes } from './txn/lock-table.ts';
-import type { LockOwner } from './txn/lock-table.ts';
+import type { LockOwner, PendingLock } from './txn/lock-table.ts';
 import { WriteSet } from './txn/write-set.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from './types.ts';
 import { RecordWriter } from './wal/record.ts';
+
+/** How often and how long a commit that gives space back waits for the log to have some. */
+const refusalsMax = 40;
+const refusalMs = 100;
 
 const nothing = new Uint8Array(0);
 const noBlock = 0 as Tree['root'];
@@ -34,6 +38,8 @@ export class EngineTransaction implements Transaction, LockOwner {
   /** Dictionaries made here, for reading one's own writes before the commit. */
   readonly #created: Map<DictionaryId, Tree> = new Map();
   #writeSetBytes: number = 0;
+  #refusals: number = 0;
+  #waiting: PendingLock | undefined;
   #open: boolean = true;
 
   constructor(parts: EngineParts, id: number, mode: TransactionMode, snapshot: Seq) {
@@ -140,14 +146,17 @@ export class EngineTransaction implements Transaction, LockOwner {
   async #waitForLock(hash: number, id: DictionaryId): Promise<void> {
     const { state } = this.#parts;
     const pending = state.locks.wait(hash, this);
+    this.#waiting = pending;
     const timer = new AbortController();
     const limit = state.env.clock.sleep(state.options.lockWaitMs, timer.signal).then(() => {
       if (!timer.signal.aborted) pending.cancel(new EngineError('locked', `a lock was not granted in ${state.options.lockWaitMs} ms`));
     });
     try {
       await pending.granted;
-      this.#hold(hash);
+      if (this.#open) this.#hold(hash);
+      else state.locks.unlock(hash, this);
     } finally {
+      this.#waiting = undefined;
       timer.abort();
       await limit;
     }
@@ -257,10 +266,34 @@ export class EngineTransaction implements Transaction, LockOwner {
     const body = this.#record();
     checkRecordSize(state, body.length);
     await throttle(state);
-    await state.log.room(body.length);
+    for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) await wait;
     // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
     for (const id of this.#writes.fronts.keys()) this.#treeToWrite(id);
     return await commits.commit(body);
+  }
+
+  /** Undefined when the record has its space; else what to wait for before asking again. */
+  #room(bytes: number): Soon<void> {
+    const { state } = this.#parts;
+    const urgent = state.isFull && this.#writes.givesBack;
+    if (state.isFull && !urgent) throw diskFull();
+    const room = state.log.room(bytes, urgent);
+    return room === undefined ? undefined : this.#waitForSpace(room);
+  }
+
+  /** Waits for a segment of the log; what gives space back waits longer, until the background has made room. */
+  async #waitForSpace(room: Promise<void>): Promise<void> {
+    const { state } = this.#parts;
+    try {
+      await room;
+    } catch (error) {
+      if (!(error instanceof EngineError && error.code === 'no-space')) throw state.poison(error);
+      state.reportFull();
+      this.#refusals += 1;
+      if (!this.#writes.givesBack || this.#refusals > refusalsMax) throw error;
+      await state.env.clock.sleep(refusalMs);
+    }
+    state.checkUsable();
   }
 
   #record(): Uint8Array {
@@ -290,6 +323,7 @@ export class EngineTransaction implements Transaction, LockOwner {
   #end(): void {
     if (!this.#open) return;
     this.#open = false;
+    this.#waiting?.cancel(new EngineError('closed', 'the transaction has ended'));
     const { state } = this.#parts;
     state.snapshots.close(this.snapshot);
     if (this.mode === 'snapshot') state.recent.close(this.snapshot);

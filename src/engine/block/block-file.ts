@@ -1,7 +1,8 @@
 // The data file as pieces of space: where the next image goes, how the file grows and shrinks. In-place writes go to free extents side by
 // side; growth and cutting go one after the other, so that a cut never takes what an append has just written. Invariants: every unit below
 // the end was written once, so the disk has it; a failed write gives its space back; after a failure that is not a full disk nothing more
-// is written (`poisoned`). A reserve of free units is kept for the next checkpoint (law 25).
+// is written (`poisoned`). Two reserves of free units are kept for a full disk: one for the next checkpoint, and before it one for jobs that
+// make room (law 25).
 
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -19,14 +20,20 @@ const zeroUnitsMax = 256;
 const cutUnitsMin = 64;
 const cutUnitsMax = 16384;
 
-/** Who asks for space: `data` leaves the reserve alone, `meta` may use it. */
-export type SpaceUser = 'data' | 'meta';
+/** Who asks for space: `data` leaves the reserves alone, `rescue` uses what is for jobs when the file cannot grow, `meta` uses all. */
+export type SpaceUser = 'data' | 'rescue' | 'meta';
+
+/** Free units to keep: for the next checkpoint, and for jobs that make room. */
+export interface Reserve {
+  readonly checkpoint: number;
+  readonly jobs: number;
+}
 
 /** One open data file and its space. */
 export class BlockFile {
   readonly #file: File;
   readonly #space: Space;
-  #reserveUnits = 0;
+  #reserve: Reserve = { checkpoint: 0, jobs: 0 };
   /** The growing and cutting that is going on; the next waits for it. */
   #tail: Promise<void> = Promise.resolve();
   #failure: unknown;
@@ -72,6 +79,15 @@ export class BlockFile {
     return target;
   }
 
+  get #reserveUnits(): number {
+    return this.#reserve.checkpoint + this.#reserve.jobs;
+  }
+
+  /** Whether the reserves are whole. */
+  get hasReserve(): boolean {
+    return this.#space.freeUnits >= this.#reserveUnits;
+  }
+
   /** Free units that are neither the reserve nor the tail, which can be cut as it is. */
   get gapUnits(): number {
     return Math.max(0, this.#space.freeUnits - this.#reserveUnits - this.#space.tailUnits);
@@ -79,8 +95,15 @@ export class BlockFile {
 
   /** Writes an image into free space, at least the copy distance from `other` if that is given, and returns its unit. */
   async put(image: Uint8Array, user: SpaceUser, other?: number): Promise<number> {
-    const at = await this.putBelow(image, user, { other });
-    return at < 0 ? this.#append(image, unitsFor(image.length), other) : at;
+    const at = await this.putBelow(image, user === 'rescue' ? 'data' : user, { other });
+    if (at >= 0) return at;
+    try {
+      return await this.#append(image, unitsFor(image.length), other);
+    } catch (error) {
+      const rescued = user === 'rescue' && isNoSpace(error) ? await this.putBelow(image, user, { other }) : -1;
+      if (rescued < 0) throw error;
+      return rescued;
+    }
   }
 
   /** As `put`, only where it ends at unit `limit` or before; -1 when there is no such place. */
@@ -121,12 +144,12 @@ export class BlockFile {
     this.#space.free(start, units);
   }
 
-  /** Sets the reserve and tries to have it; a full disk is not an error: then `data` gets no space within the file until there is more. */
-  async keepReserve(units: number): Promise<void> {
-    this.#reserveUnits = units;
+  /** Sets the reserves and tries to have them; a full disk is not an error: then `data` gets no space within the file until there is more. */
+  async keepReserve(reserve: Reserve = this.#reserve): Promise<void> {
+    this.#reserve = reserve;
     await this.#atTail(async () => {
-      while (this.#space.freeUnits < units) {
-        const step = Math.min(units - this.#space.freeUnits, zeroUnitsMax);
+      while (!this.hasReserve) {
+        const step = Math.min(this.#reserveUnits - this.#space.freeUnits, zeroUnitsMax);
         if (!(await this.#appendZeros(step))) return;
       }
     });
@@ -156,7 +179,8 @@ export class BlockFile {
   }
 
   #take(units: number, user: SpaceUser, where: { readonly other: number | undefined; readonly limit?: number }): number {
-    if (user === 'data' && this.#space.freeUnits - units < this.#reserveUnits) return -1;
+    const kept = user === 'meta' ? 0 : user === 'rescue' ? this.#reserve.checkpoint : this.#reserveUnits;
+    if (this.#space.freeUnits - units < kept) return -1;
     const { other, limit } = where;
     return other === undefined ? this.#space.take(units, limit) : this.#space.takeApart(units, other, copyDistance, limit);
   }

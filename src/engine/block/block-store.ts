@@ -7,6 +7,7 @@ import { assert, must } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
 import { BlockFile, isNoSpace } from './block-file.ts';
+import type { Reserve } from './block-file.ts';
 import { blockTableNumber, unitBytes, unitsFor } from './block-number.ts';
 import type { BlockNumber, CheckpointRoot } from './block-number.ts';
 import { blockKinds, BlockTableWriter, piecesOf } from './block-table.ts';
@@ -60,6 +61,10 @@ const limboSlice = 1024;
 const reserveUnitsMin = 32;
 const reserveUnitsMax = 16384;
 
+/** Least and most units kept free for jobs. */
+const jobUnitsMin = 16;
+const jobUnitsMax = 16384;
+
 /** All blocks of one data file. */
 export class BlockStore {
   readonly #env: Env;
@@ -81,6 +86,8 @@ export class BlockStore {
   #usedUnits = 0;
   #metaUnits = 0;
   #limboUnits = 0;
+  /** Units kept for jobs that make room on a full disk. */
+  #jobUnits = jobUnitsMin;
 
   private constructor(env: Env, file: BlockFile, from: { superblock: Superblock; slot: Slot }) {
     this.#env = env;
@@ -137,11 +144,11 @@ export class BlockStore {
 
   /**
    * Writes a data block, one copy, not synced. It is in no tree and no checkpoint until `adopt`; a crash before leaves free space only.
-   * A full disk is `no-space` and changes nothing.
+   * A full disk is `no-space` and changes nothing; with `rescue` the reserve for jobs is used up before that.
    */
-  async writeData(image: Uint8Array): Promise<BlockNumber> {
+  async writeData(image: Uint8Array, rescue: boolean = false): Promise<BlockNumber> {
     assert(image.length > 0, 'a block has bytes');
-    const first = await this.#file.put(image, 'data');
+    const first = await this.#file.put(image, rescue ? 'rescue' : 'data');
     const number = this.reserveNumber();
     const place: BlockPlace = { number, kind: blockKinds.data, first, second: -1, length: image.length, checksum: 0 };
     this.#enter({ place, from: Infinity, to: Infinity, readers: 0, listed: 0 });
@@ -293,6 +300,17 @@ export class BlockStore {
       this.#retire(image, this.#epoch);
     }
     return true;
+  }
+
+  /** Says how many bytes jobs may need at once on a full disk; they are had from the next checkpoint on. */
+  wantForJobs(bytes: number): void {
+    this.#jobUnits = Math.min(Math.max(jobUnitsMin, unitsFor(bytes)), jobUnitsMax);
+  }
+
+  /** Tries to have the reserves; whether they are whole. */
+  async keepReserve(): Promise<boolean> {
+    await this.#file.keepReserve();
+    return this.#file.hasReserve;
   }
 
   get statistics(): BlockStatistics {
@@ -459,9 +477,9 @@ export class BlockStore {
   }
 
   /** Units that a checkpoint can need at worst: every meta block anew, and the table. */
-  #reserve(): number {
+  #reserve(): Reserve {
     const units = 2 * unitsFor(this.#superblock.table?.length ?? 0) + this.#metaUnits;
-    return Math.min(Math.max(units, reserveUnitsMin), reserveUnitsMax);
+    return { checkpoint: Math.min(Math.max(units, reserveUnitsMin), reserveUnitsMax), jobs: this.#jobUnits };
   }
 }
 

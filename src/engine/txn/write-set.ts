@@ -1,9 +1,13 @@
 // What one transaction has changed and not committed: for each dictionary a front whose seqs are numbers of operations, so that a scan can
 // see the writes as they were when it began, and a mark can take back what came after it (law 6).
 
+import { messageKinds } from '../run/message.ts';
 import type { DictionaryId, DictionaryOptions } from '../types.ts';
 import type { Front } from '../tree/front.ts';
 import type { FrontPool } from './front-pool.ts';
+
+/** Bytes put beside each removal that still count as giving space back: marks that a client was served, for instance. */
+const putBytesPerRemoval = 1024;
 
 /** A stated change of a dictionary's totals. */
 export interface StatedCount {
@@ -67,6 +71,18 @@ export class WriteSet {
 
   change(id: DictionaryId, kind: 'create' | 'drop', options: DictionaryOptions | undefined): void {
     this.changes.push({ operation: ++this.#operation, id, kind, options });
+  }
+
+  /** Whether the commit leaves less behind than it takes: removals, with little put beside them, or a dropped dictionary. */
+  get givesBack(): boolean {
+    let [removed, put] = [0, 0];
+    for (const front of this.fronts.values()) {
+      for (let entry = 0; entry < front.count; entry++) {
+        if (front.kind(entry) === messageKinds.remove) removed += 1;
+        else put += front.key(entry).length + front.value(entry).length;
+      }
+    }
+    return put <= removed * putBytesPerRemoval || (put <= putBytesPerRemoval && this.changes.some((change) => change.kind === 'drop'));
   }
 
   /** Ends the set; its memory goes back to the pool. */
