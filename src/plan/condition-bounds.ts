@@ -132,11 +132,9 @@ function elementBounds(children: readonly FilterNode[]): ConditionBounds {
   return { intervals, exact: false };
 }
 
-const logical: ReadonlySet<FilterNode['kind']> = new Set(['and', 'or', 'not', 'expr', 'always']);
-
 /** Whether a node tests the values at one path. */
 export function isPathNode(node: FilterNode): node is PathNode {
-  return !logical.has(node.kind);
+  return 'path' in node;
 }
 
 function notBounds(child: FilterNode): ConditionBounds | undefined {

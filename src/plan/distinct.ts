@@ -1,6 +1,7 @@
 // `distinct`: the values at a path, each once, elements of arrays singly (manual: "distinct"). Where an index holds the path the values are
 // read from it alone.
 
+import { compareBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, encodeKey, parsePath, visitPath } from '../bson/index.ts';
 import type { Document, Path, Value } from '../bson/index.ts';
@@ -11,7 +12,7 @@ import type { DistinctRequest, QueryTarget } from './types.ts';
 
 const resultBytesMax = 16 * 1024 * 1024;
 
-/** The values, in the order in which they are met. More than 16 MiB: 17217. */
+/** The values in BSON order. More than 16 MiB: 17217. */
 export async function distinctValues(target: QueryTarget, request: DistinctRequest, context: OperationContext): Promise<readonly Value[]> {
   const { field, filter, hint } = request;
   const plan = await planQuery(target, { filter, hint, fieldsNeeded: [field], anyOrder: true }, context);
@@ -20,7 +21,7 @@ export async function distinctValues(target: QueryTarget, request: DistinctReque
   try {
     for (;;) {
       const batch = await source.next(context);
-      if (batch === undefined) return values.found;
+      if (batch === undefined) return values.inOrder();
       for (const document of batch) values.add(document);
     }
   } finally {
@@ -29,13 +30,17 @@ export async function distinctValues(target: QueryTarget, request: DistinctReque
 }
 
 class DistinctValues {
-  readonly found: Value[] = [];
+  readonly #found: { readonly key: Uint8Array; readonly value: Value }[] = [];
   readonly #path: Path;
   readonly #seen = new KeySet();
   #bytes = 0;
 
   constructor(path: Path) {
     this.#path = path;
+  }
+
+  inOrder(): readonly Value[] {
+    return this.#found.sort((a, b) => compareBytes(a.key, b.key)).map(({ value }) => value);
   }
 
   add(document: Document): void {
@@ -49,7 +54,7 @@ class DistinctValues {
   #addValue(value: Value): void {
     const key = encodeKey([value]);
     if (!this.#seen.add(key)) return;
-    this.found.push(value);
+    this.#found.push({ key, value });
     this.#bytes += key.length + 8;
     if (this.#bytes > resultBytesMax) throw new CommandError(17217, 'Location17217', 'distinct too big, 16mb cap');
   }

@@ -80,6 +80,7 @@ export function isDecidedByEntry(node: FilterNode, paths: readonly string[]): bo
     case 'always':
       return true;
     case 'expr':
+    case 'schema':
     case 'exists':
     case 'elemMatchObject':
     case 'elemMatchValue':

@@ -13,6 +13,7 @@ export function hintedIndex(collection: Collection, hint: Value | undefined): Hi
   if (typeof hint === 'string') return found(collection.indexes.find((index) => index.name === hint));
   if (!(hint instanceof Document)) throw new CommandError(9, 'FailedToParse', 'hint must be either a string or nested object');
   const natural = hint.get('$natural');
+  if (natural !== undefined && hint.fields.length > 1) throw new CommandError(2, 'BadValue', '$natural hint cannot be combined with other fields');
   if (natural !== undefined) return { kind: 'natural', direction: naturalDirection(natural) };
   return found(collection.indexes.find((index) => sameKey(index.key, hint)));
 }

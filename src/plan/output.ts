@@ -1,8 +1,9 @@
 // The last step of a plan: from rows to the documents that the client gets. A covered query makes them from index entries; where an entry says
 // null, the document is asked whether the field is there at all, for the index cannot tell.
 
+import { crc32c } from '../base/crc32c.ts';
 import { must } from '../base/assert.ts';
-import { Binary, Document } from '../bson/index.ts';
+import { Document } from '../bson/index.ts';
 import type { Collection } from '../catalog/index.ts';
 import type { Projection } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
@@ -64,8 +65,19 @@ export class Output {
   #project(row: Row, document: Document): Document {
     const { projection, showRecordId } = this.parts;
     const projected = projection === undefined ? document : projection.apply(document);
-    return showRecordId ? Document.fromEntries([...projected.fields, ['$recordId', new Binary(row.key)]]) : projected;
+    return showRecordId ? Document.fromEntries([...projected.fields, ['$recordId', recordNumber(row.key)]]) : projected;
   }
+}
+
+/** A number that stands for a record: that of a capped collection, else a hash of its key. For people only: nothing finds a record by it. */
+function recordNumber(key: Uint8Array): bigint {
+  const high = crc32c(key, 0, key.length) & 0x7fffffff;
+  const low = crc32c(key, 0, key.length, high);
+  return key.length === 8 && key[0] === 0 ? readBig(key) : (BigInt(high) << 32n) | BigInt(low >>> 0);
+}
+
+function readBig(key: Uint8Array): bigint {
+  return key.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
 function keyDocument(row: Row, reader: EntryReader): Document {

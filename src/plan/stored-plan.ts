@@ -14,6 +14,7 @@ import { OutputSource } from './output.ts';
 import type { Output } from './output.ts';
 import { Execution } from './row.ts';
 import type { Interruptible, PlanStage } from './row.ts';
+import { planKeyHash, shapeHash } from './shape-hash.ts';
 import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, QueryRequest } from './types.ts';
 
 /** What a plan is made of. */
@@ -112,6 +113,9 @@ export class StoredPlan implements Plan {
       namespace: ns.text,
       parsedQuery: describeFilter(request.filter.shape),
       indexFilterSet: false,
+      queryHash: shapeHash(request),
+      planCacheShapeHash: shapeHash(request),
+      planCacheKey: planKeyHash(request, this.#parts.collection?.indexes.map((index) => index.name) ?? []),
       optimizationTimeMillis: 0,
       maxIndexedOrSolutionsReached: false,
       maxIndexedAndSolutionsReached: false,

@@ -203,3 +203,11 @@ test('a query on a collection that is not there is empty', async () => {
   assert.equal(await count(catalog, {}), 0);
   assert.deepEqual(await stages(catalog, {}), ['EOF']);
 });
+
+test('a $jsonSchema is tested on documents, whatever indexes there are', async () => {
+  const catalog = await numbers(20, spec({ a: 1 }));
+  const filter = doc({ $jsonSchema: doc({ properties: doc({ a: doc({ minimum: 8 }) }) }), a: doc({ $gte: 5 }) });
+  assert.deepEqual(await stages(catalog, { filter }), ['FETCH', 'IXSCAN']);
+  assert.equal((await find(catalog, { filter })).length, 4);
+  assert.equal((await find(catalog, { filter: doc({ $nor: list(doc({ $jsonSchema: doc({ properties: doc({ a: doc({ minimum: 8 }) }) }) })) }) })).length, 16);
+});
