@@ -1,8 +1,8 @@
 // What compiling filters, expressions and pipelines needs of the command they are in: its one time, its variables (`let`), chance.
 
 import { CommandError } from '../base/errors.ts';
-import { DateTime, Document } from '../bson/index.ts';
-import { compileExpression, Variable, type QueryOptions } from '../query/index.ts';
+import { BsonArray, DateTime, Document, type Value } from '../bson/index.ts';
+import { createCompiler, refuse, validateVariableName, Variable, type QueryOptions } from '../query/index.ts';
 import type { CommandContext } from './command.ts';
 
 /** Options for everything that one command compiles. */
@@ -17,15 +17,32 @@ export function queryOptions(context: CommandContext, letFields?: Document): Que
   return { ...base, variables: letVariables(letFields, base) };
 }
 
+/** Variables of the server that a command's `let` may neither set nor use. */
+const TIME_VARIABLES = ['NOW', 'CLUSTER_TIME'];
+
+function usesTime(value: Value): boolean {
+  if (typeof value === 'string') return TIME_VARIABLES.some((name) => value === `$$${name}` || value.startsWith(`$$${name}.`));
+  if (value instanceof BsonArray) return value.items().some(usesTime);
+  return value instanceof Document && !value.has('$literal') && value.fields.some(([, field]) => usesTime(field));
+}
+
+function letValue(value: Value, options: QueryOptions): Value | undefined {
+  if (usesTime(value)) throw refuse(51144, 'system variables are not allowed in the values of let');
+  const compiler = createCompiler(options);
+  const expression = compiler.compile(value);
+  if (compiler.dependencies.whole || compiler.dependencies.paths.size > 0) {
+    throw refuse(4890500, 'Command let Expression tried to access a field, but this is not allowed.');
+  }
+  return expression.evaluate(Document.empty);
+}
+
 /** The variables of `let`: each value is an expression over nothing, evaluated once. */
 function letVariables(letFields: Document, options: QueryOptions): ReadonlyMap<string, Variable> {
   const variables = new Map<string, Variable>();
   for (const [name, value] of letFields.fields) {
-    if (!/^[a-z][a-zA-Z0-9_]*$/.test(name)) {
-      throw new CommandError(9, 'FailedToParse', `'${name}' starts with an invalid character for a user variable name`);
-    }
-    const expression = compileExpression(value, { ...options, variables });
-    variables.set(name, new Variable(expression.evaluate(Document.empty), true));
+    if (TIME_VARIABLES.includes(name)) throw refuse(4738901, `Attempt to set internal constant: ${name}`);
+    validateVariableName(name, 'write');
+    variables.set(name, new Variable(letValue(value, { ...options, variables }), true));
   }
   return variables;
 }
