@@ -53,8 +53,21 @@ function coalesced(stages: readonly Stage[]): Stage[] {
   for (const stage of stages) {
     const before = made.at(-1);
     const together = before?.joinedWith?.(stage);
-    if (together === undefined) made.push(stage);
-    else made[made.length - 1] = together;
+    if (together !== undefined) {
+      made[made.length - 1] = together;
+      continue;
+    }
+    made.push(stage);
+    limitSort(made);
   }
   return made;
+}
+
+/** A `$sort` before a `$skip` and a `$limit` need not keep more than both let through. */
+function limitSort(made: Stage[]): void {
+  const [sort, skip, limit] = made.slice(-3);
+  if (skip?.takeover?.kind !== 'skip' || limit?.takeover?.kind !== 'limit') return;
+  const most = { ...limit, takeover: { kind: 'limit', count: skip.takeover.count + limit.takeover.count } as const };
+  const limited = sort?.joinedWith?.(most);
+  if (limited !== undefined) made[made.length - 3] = limited;
 }

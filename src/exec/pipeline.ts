@@ -2,9 +2,19 @@
 // Follows the manual's pages "Aggregation Pipeline" and "Aggregation Pipeline Optimization".
 
 import { BsonArray, Document } from '../bson/index.ts';
-import { Dependencies } from '../query/index.ts';
+import { Dependencies, refuse } from '../query/index.ts';
 import type { BatchSource } from '../session/index.ts';
+import { mapped } from './batches.ts';
 import type { SourceProvider, Stage } from './stage.ts';
+
+/** A document that leaves a pipeline may be this long: what a collection holds, and a little. */
+const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024 + 16 * 1024;
+
+function withinSize(document: Document): Document {
+  const size = document.byteLength;
+  if (size <= DOCUMENT_BYTES_MAX) return document;
+  throw refuse(10334, `BSONObj size: ${size} is invalid. Size must be between 0 and ${DOCUMENT_BYTES_MAX}`);
+}
 
 /** The front of a pipeline as one query: what a plan does instead of stages. */
 export interface PipelineHead {
@@ -65,7 +75,9 @@ export class Pipeline {
 
   /** Opens the stages from `from` on over a source. */
   open(source: BatchSource, provider: SourceProvider, from = 0): BatchSource {
-    return this.stages.slice(from).reduce((below, stage) => stage.open(below, provider), source);
+    const stages = this.stages.slice(from);
+    if (stages.length === 0) return source;
+    return mapped(stages.reduce((below, stage) => stage.open(below, provider), source), withinSize);
   }
 }
 

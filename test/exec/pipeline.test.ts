@@ -5,6 +5,7 @@ import { BsonArray, Document } from '../../src/bson/index.ts';
 import { compilePipeline } from '../../src/exec/index.ts';
 import type { SourceProvider } from '../../src/exec/index.ts';
 import { sourceOf } from '../../src/session/index.ts';
+import type { BatchSource } from '../../src/session/index.ts';
 import { aggregate, documentsOf, operation, options, plain, providerOf, valueOf } from './memory-provider.ts';
 
 const sales = [
@@ -89,13 +90,36 @@ describe('aggregation pipelines', () => {
     ]);
   });
 
-  it('gives the first documents of a sort, ties in the order they came', async () => {
-    const docs = Array.from({ length: 2000 }, (_, index) => ({ _id: index, k: (index * 7919) % 10 }));
+  it('gives the first documents of a sort, ties in the order they came, whatever is kept of it', async () => {
+    const docs = Array.from({ length: 6000 }, (_, index) => ({ _id: index, k: (index * 7919) % 10 }));
     const whole = await aggregate({ docs }, 'docs', [{ $sort: { k: 1 } }]);
-    const first = await aggregate({ docs }, 'docs', [{ $sort: { k: 1 } }, { $limit: 7 }]);
-    assert.deepEqual(first, whole.slice(0, 7));
-    const expected = docs.toSorted((left, right) => left.k - right.k).map(({ _id }) => _id);
-    assert.deepEqual(whole.map((document) => (document as { _id: number })._id), expected);
+    const expected = docs.toSorted((left, right) => left.k - right.k);
+    assert.deepEqual(whole, expected);
+    for (const limit of [7, 3000]) {
+      assert.deepEqual(await aggregate({ docs }, 'docs', [{ $sort: { k: 1 } }, { $limit: limit }]), expected.slice(0, limit));
+    }
+    const page = await aggregate({ docs }, 'docs', [{ $sort: { k: 1 } }, { $skip: 100 }, { $limit: 5 }]);
+    assert.deepEqual(page, expected.slice(100, 105));
+  });
+
+  it('refuses to give a document that is too long to be sent', async () => {
+    const docs = Array.from({ length: 20 }, (_, index) => ({ _id: index, text: 'x'.repeat(1 << 20) }));
+    await assert.rejects(aggregate({ docs }, 'docs', [{ $group: { _id: null, all: { $push: '$text' } } }]), { code: 10334 });
+  });
+
+  it('stops at the next batch when the operation must stop', async () => {
+    const pipeline = compilePipeline(valueOf([{ $group: { _id: '$k' } }]) as BsonArray, options);
+    const context = operation();
+    let asked = 0;
+    const endless: BatchSource = {
+      next: () => {
+        if (++asked === 3) context.interrupt('killed');
+        return Promise.resolve(documentsOf([{ _id: asked, k: 1 }]));
+      },
+      close: () => undefined,
+    };
+    await assert.rejects(pipeline.open(endless, providerOf({})).next(context), { code: 11601 });
+    assert.equal(asked, 3);
   });
 
   it('counts, skips and limits; counting nothing gives no document', async () => {
