@@ -6,7 +6,7 @@ import { importFile, parseUri } from '../tools/index.ts';
 import type { FormatOptions, ImportOptions, ImportProgress, ImportWatcher, ParseGrace } from '../tools/index.ts';
 import { FrondUsage } from './usage.ts';
 
-export const importUsage = `usage: frond import --collection NAME [options] FILE
+const importUsage = `usage: frond import --collection NAME [options] FILE
 
   --uri URI              server, as mongodb://127.0.0.1:27017/db
   --db NAME              database (test, or the one in the URI)

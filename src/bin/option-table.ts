@@ -17,7 +17,7 @@ export interface OptionRow {
   readonly doc: string;
 }
 
-export const optionTable: readonly OptionRow[] = [
+const optionTable: readonly OptionRow[] = [
   { path: 'storage.dbPath', flags: ['--dbpath'], kind: 'text', fallback: './data', doc: 'directory of the data; made when it is not there' },
   { path: 'storage.cacheSize', flags: ['--cache'], kind: 'bytes', fallback: undefined, doc: 'the one budget of memory, as 64MB or 2GB; half of the memory less 1 GB when not said' },
   { path: 'storage.wiredTiger.engineConfig.cacheSizeGB', flags: ['--wiredTigerCacheSizeGB'], kind: 'gigabytes', fallback: undefined, doc: 'the same in gigabytes, as mongod spells it' },

@@ -26,7 +26,7 @@ const MiB = 1024 * 1024;
 const cacheBytesMin = 8 * MiB;
 
 /** Half of the memory this process may use, less 1 GiB; never under 64 MiB. */
-export function defaultCacheBytes(env: Env): number {
+function defaultCacheBytes(env: Env): number {
   return Math.max(64 * MiB, Math.floor(env.host.memoryLimitBytes / 2 - 1024 * MiB));
 }
 

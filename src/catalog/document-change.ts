@@ -128,7 +128,7 @@ export class DocumentChange {
 }
 
 /** Raises a multikey flag and writes it with the transaction, once. */
-export function writeFlag(txn: StoredTransaction, collection: ChangedCollection, index: StoredIndex, flag: number): Soon<void> {
+function writeFlag(txn: StoredTransaction, collection: ChangedCollection, index: StoredIndex, flag: number): Soon<void> {
   index.flags.raise(flag);
   if (txn.hasFlag(index.flags, flag)) return undefined;
   txn.addFlag(index.flags, flag);

@@ -13,7 +13,7 @@ import { numberOf, toDouble } from './number.ts';
 import type { IndexDefinition } from './types.ts';
 
 /** Most indexes of a collection. */
-export const indexesMax = 64;
+const indexesMax = 64;
 
 const pluginKinds: ReadonlySet<string> = new Set(['text', '2d', '2dsphere', 'hashed', 'geoHaystack', 'wildcard', 'columnstore']);
 const ttlSecondsMax = 2147483647;
@@ -81,16 +81,8 @@ const plainOptions = ['hidden', 'expireAfterSeconds'] as const;
 /** Options that, with the key, say which index it is. */
 const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering'] as const;
 
-/** The name MongoDB gives an index without one: `a_1_b_-1`. */
-export function defaultIndexName(key: Document): string {
-  return key.fields.map(([path, direction]) => `${path}_${directionText(direction)}`).join('_');
-}
-
-const directionText = (direction: Value): string =>
-  isNumber(direction) ? String(toDouble(direction)) : typeof direction === 'string' ? direction : describeValue(direction);
-
 /** Checks a specification as a client gave it and gives the definition; 9, 14, 67, 197. */
-export function parseIndexSpec(given: Document): IndexDefinition {
+function parseIndexSpec(given: Document): IndexDefinition {
   const key = given.get('key');
   if (key === undefined) throw failedToParse(`The 'key' field is a required property of an index specification`);
   if (!(key instanceof Document)) throw typeMismatch(`The field 'key' must be an object, but got ${typeText(key)}`);
@@ -252,7 +244,7 @@ export function defineIndex(spec: Document, directions?: readonly Direction[]): 
 }
 
 /** Whether the key pattern is that of the `_id` index, and the request may be taken for it (197 where its options say otherwise). */
-export function isPrimaryRequest(definition: IndexDefinition): boolean {
+function isPrimaryRequest(definition: IndexDefinition): boolean {
   const [only] = definition.key.fields;
   if (definition.paths.length !== 1 || only?.[0] !== '_id') return false;
   if (definition.directions[0] !== 1) return false;
@@ -280,7 +272,7 @@ export function checkPrimarySpec(given: Document): void {
 }
 
 /** Whether `wanted` is there already (true), is new (false), or conflicts with an index that is there (85, 86). */
-export function isThere(wanted: IndexDefinition, existing: IndexDefinition): boolean {
+function isThere(wanted: IndexDefinition, existing: IndexDefinition): boolean {
   const sameIdentity = equalKeys(wanted.key, existing.key) && identityOptions.every((option) => equalOption(wanted, existing, option));
   const samePlain = plainOptions.every((option) => equalOption(wanted, existing, option));
   const both = `Requested index: ${describeValue(wanted.spec)}, existing index: ${describeValue(existing.spec)}`;

@@ -39,7 +39,7 @@ export function typeText(value: Value): string {
 }
 
 /** TypeMismatch in the words of the IDL parser. */
-export function wrongType(at: string, value: Value, expected: readonly string[]): CommandError {
+function wrongType(at: string, value: Value, expected: readonly string[]): CommandError {
   const types = expected.length === 1 ? `type '${expected[0] ?? ''}'` : `types '[${expected.join(', ')}]'`;
   return new CommandError(14, 'TypeMismatch', `BSON field '${at}' is the wrong type '${typeText(value)}', expected ${types}`);
 }

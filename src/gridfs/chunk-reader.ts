@@ -10,7 +10,7 @@ import { FileError } from './file-error.ts';
 import type { FileReader, StoredFile } from './file-store.ts';
 
 /** FileError `corrupt` of a file, or of one of its chunks. */
-export function corruptFile(file: Pick<StoredFile, 'id'>, message: string, n?: number): FileError {
+function corruptFile(file: Pick<StoredFile, 'id'>, message: string, n?: number): FileError {
   const id = file.id.text;
   return new FileError('corrupt', message, { place: n === undefined ? { id } : { id, n } });
 }

@@ -4,7 +4,6 @@ export { openFileStore } from './embedded-store.ts';
 export { FileError } from './file-error.ts';
 export type { FileErrorCode, FilePlace } from './file-error.ts';
 export { FileId } from './file-id.ts';
-export { chunkSizeDefault, chunkSizeMax, chunkSizeMin } from './file-store.ts';
 export type {
   FileBucket,
   FileCheck,

@@ -73,7 +73,7 @@ export class IndexScan implements PlanStage {
 }
 
 /** The fields of `explain` that say which index it is. */
-export function describeIndex(index: Index): [string, Value][] {
+function describeIndex(index: Index): [string, Value][] {
   const multikeyPaths = Document.fromEntries(
     index.paths.map((path, field) => {
       const parts = path.split('.');

@@ -36,7 +36,7 @@ export interface Counters {
   sortedBytes: number;
 }
 
-export const noCounts = (): Counters => ({
+const noCounts = (): Counters => ({
   advanced: 0,
   works: 0,
   keysExamined: 0,

@@ -33,7 +33,7 @@ const after = (bytes: Uint8Array): Uint8Array => must(keyAfter(bytes), 'an encod
 const encode = (value: Value, direction: Direction): Uint8Array => encodeKey([value], [direction]);
 
 /** The bytes of one field that lie in an interval. */
-export function rangeOf({ low, lowInside, high, highInside }: Interval, direction: Direction): ByteRange {
+function rangeOf({ low, lowInside, high, highInside }: Interval, direction: Direction): ByteRange {
   const lowBytes = encode(low, direction);
   const highBytes = encode(high, direction);
   if (direction > 0) return { from: lowInside ? lowBytes : after(lowBytes), to: highInside ? after(highBytes) : highBytes };

@@ -83,7 +83,7 @@ function encodeSequence(sequence: SequenceToSend): Uint8Array[] {
 }
 
 /** An OP_REPLY with one document. */
-export function encodeReply(ids: MessageIds, body: Document): Uint8Array[] {
+function encodeReply(ids: MessageIds, body: Document): Uint8Array[] {
   const bytes = body.toBytes();
   return headed(HEADER_BYTES + 20, bytes, (head) => {
     putHeader(head, HEADER_BYTES + 20 + bytes.length, ids, operation.reply);

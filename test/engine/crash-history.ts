@@ -58,7 +58,7 @@ export class Ledger {
 const encoder = new TextEncoder();
 
 /** Writers that overlap; each round waits for all of its commits. */
-export class Workload {
+class Workload {
   readonly #sim: SimEnv;
   readonly #random: SimRandom;
   readonly #ledger: Ledger;

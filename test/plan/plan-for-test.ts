@@ -43,7 +43,7 @@ export interface Find {
 
 const ns = namespaceOf('test', 'people');
 
-export async function planFor(catalog: Catalog, txn: CatalogTransaction, find: Find): Promise<Plan> {
+async function planFor(catalog: Catalog, txn: CatalogTransaction, find: Find): Promise<Plan> {
   const collection = await catalog.collection(txn, ns);
   const request: QueryRequest = {
     filter: compileFilter(find.filter ?? Document.empty, options),
@@ -59,7 +59,7 @@ export async function planFor(catalog: Catalog, txn: CatalogTransaction, find: F
   return planQuery({ txn, ns, collection }, request, context);
 }
 
-export async function drain(source: BatchSource): Promise<Document[]> {
+async function drain(source: BatchSource): Promise<Document[]> {
   const documents: Document[] = [];
   for (;;) {
     const batch = await source.next(context);

@@ -28,10 +28,10 @@ const everyOperation: readonly Operation[] = [
 ];
 
 /** Operations that change the disk: between two of them, all moments to crash are alike. */
-export const changingOperations: readonly Operation[] = everyOperation.filter((kind) => kind !== 'open' && kind !== 'read');
+const changingOperations: readonly Operation[] = everyOperation.filter((kind) => kind !== 'open' && kind !== 'read');
 
 /** Operations that a full disk refuses. */
-export const spaceOperations: readonly Operation[] = ['create', 'write', 'truncate', 'makeDirectory'];
+const spaceOperations: readonly Operation[] = ['create', 'write', 'truncate', 'makeDirectory'];
 
 /** A failure to come. */
 export interface FailurePlan {

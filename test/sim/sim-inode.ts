@@ -5,7 +5,7 @@ import { PagedBytes } from '../../src/env/index.ts';
 import type { SimRandom } from './sim-random.ts';
 
 /** What a device writes as one piece. */
-export const sectorBytes = 512;
+const sectorBytes = 512;
 const pageBytes = 4096;
 
 /** A change that a crash may lose, keep or tear. */

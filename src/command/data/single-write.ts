@@ -25,7 +25,7 @@ const NOTHING: SingleResult = { before: undefined, after: undefined, modified: f
 const UPSERT_TRIES_MAX = 10;
 
 /** The value of `_id` that a filter asks for, where it asks for one and nothing of it is an operator. */
-export function exactId(filter: Document): Value | undefined {
+function exactId(filter: Document): Value | undefined {
   const value = filter.get('_id');
   if (value === undefined || value === null || value === bsonUndefined) return undefined;
   if (value instanceof Regex || value instanceof BsonArray) return undefined;

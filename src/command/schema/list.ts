@@ -16,7 +16,7 @@ function optionalFilter(context: CommandContext, filter: Document | undefined): 
 }
 
 /** Bytes on disk of a collection and its indexes. */
-export function diskBytesOf(entry: Collection | View): number {
+function diskBytesOf(entry: Collection | View): number {
   if (entry.kind === 'view') return 0;
   const { documents, indexes } = entry.storage();
   let bytes = documents.diskBytes;

@@ -18,21 +18,6 @@ export function nodeKey(block: number): PartKey {
   return (block * partsMax + nodePart) as PartKey;
 }
 
-/** Whether the key is that of a node. */
-export function isNodeKey(key: PartKey): boolean {
-  return key % partsMax === nodePart;
-}
-
-/** The block that the part is in. */
-export function blockOf(key: PartKey): number {
-  return Math.floor(key / partsMax);
-}
-
-/** The basement's index. */
-export function basementOf(key: PartKey): number {
-  return key % partsMax;
-}
-
 interface Slot<T> {
   readonly key: PartKey;
   readonly part: T;

@@ -7,7 +7,7 @@ import { crc32c } from '../../base/crc32c.ts';
 /** Groups begin at multiples of this. */
 export const groupUnit = 4096;
 
-export const groupHeaderBytes = 56;
+const groupHeaderBytes = 56;
 /** Length and checksum-free header of one record inside a group. */
 export const recordHeaderBytes = 4;
 

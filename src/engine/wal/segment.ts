@@ -22,7 +22,7 @@ const namePattern = /^(\d{10,})\.log$/;
 const zeros = new Uint8Array(256 * 1024);
 
 /** Where segment `number` lies; listSegments reads the number back from the name. */
-export function segmentPath(directory: string, number: number): string {
+function segmentPath(directory: string, number: number): string {
   return `${directory}/${String(number).padStart(10, '0')}.log`;
 }
 
