@@ -8,7 +8,7 @@ import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
 
 /** The stage of a filter. */
 export function matchStage(filter: Document, options: PipelineOptions): Stage {
-  const compiled = compileFilter(filter, options);
+  const compiled = compileFilter(filter, options, 'match');
   return {
     name: '$match',
     specification: filter,
