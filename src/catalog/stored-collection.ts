@@ -173,6 +173,10 @@ export class StoredCollection implements Collection {
     return afterSoon(txn.engine.get(this.dictionary, key), documentOf);
   }
 
+  peek(txn: CatalogTransaction, key: RecordKey): Soon<Uint8Array | undefined> {
+    return txn.engine.get(this.dictionary, key);
+  }
+
   getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {
     return afterSoon(txn.engine.getLatest(this.dictionary, key), documentOf);
   }

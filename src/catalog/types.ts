@@ -145,6 +145,8 @@ export interface Collection {
   lock(txn: CatalogTransaction, key: RecordKey): Soon<void>;
   /** Own writes, then the snapshot. The document is the caller's to keep. */
   get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
+  /** As `get`, but the bytes are those of the cache: to be copied or done with before the caller waits for anything. For large documents. */
+  peek(txn: CatalogTransaction, key: RecordKey): Soon<Uint8Array | undefined>;
   /** Own writes, then the newest: only under the lock. */
   getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
   /** Documents in order of record key. */

@@ -14,9 +14,6 @@ export interface Patience {
   readonly stallMs: number;
 }
 
-/** Largest piece handed to the socket at a time: the unit in which progress of a slow client is seen. */
-const pieceBytes = 256 * 1024;
-
 /** A request being answered. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -41,7 +38,6 @@ export class Exchange {
     this.#waitsForContinue = options.expectsContinue;
     this.#progressMs = options.patience.clock.monotonicMs();
     this.gone = this.#leaving.signal;
-    response.on('drain', () => this.#release());
     this.ended = new Promise((resolve) => {
       // An answer that waits behind others on its connection is not told when the connection closes, so the socket is asked too.
       const { socket } = request;
@@ -109,24 +105,16 @@ export class Exchange {
     this.#response.writeHead(status, { 'X-Request-Id': this.id, ...fields });
   }
 
-  /** Hands bytes to the socket and waits until it has taken them. False when the client is gone. The bytes must not change afterwards. */
+  /** Hands bytes to the socket and waits until it has passed them on. False when the client is gone: then the bytes may still be in use. */
   async write(bytes: Uint8Array): Promise<boolean> {
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      if (this.isGone) return false;
-      const piece = bytes.length <= pieceBytes ? bytes : bytes.subarray(at, at + pieceBytes);
-      const drained = this.#response.write(piece);
-      this.#bytesSent += piece.length;
-      if (!drained) await this.#drain();
-      this.progress();
-    }
-    return !this.isGone;
-  }
-
-  #drain(): Promise<void> {
-    if (this.isGone) return Promise.resolve();
-    return new Promise((resolve) => {
+    if (this.isGone) return false;
+    this.#bytesSent += bytes.length;
+    await new Promise<void>((resolve) => {
       this.#wake = resolve;
+      this.#response.write(bytes, () => this.#release());
     });
+    this.progress();
+    return !this.isGone;
   }
 
   /** Ends the answer. */

@@ -12,6 +12,8 @@ import type { Exchange } from './exchange.ts';
 import { contentFields, validatorFields, validatorsOf } from './file-headers.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { randomToken } from './gateway-parts.ts';
+import { PieceList } from './piece-pool.ts';
+import type { PiecePool } from './piece-pool.ts';
 import { evaluateConditions, rangeApplies } from './precondition.ts';
 import type { Validators } from './precondition.ts';
 import { rangedBody, wholeBody } from './response-body.ts';
@@ -101,7 +103,7 @@ interface Sending {
 }
 
 async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, reader, fields }: Sending): Promise<void> {
-  const source = new FileSource(reader, file, parts.limits.windowBytes);
+  const source = new FileSource(parts, reader, file);
   const [begin] = plan.pieces.flatMap((piece) => (piece.kind === 'file' ? [piece.range] : []));
   const isHead = exchange.method === 'HEAD';
   if (begin !== undefined) await source.prepare(isHead ? { first: 0, last: 0 } : begin);
@@ -130,49 +132,49 @@ async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, r
 
 /** The bytes of one file, a window of chunks at a time. */
 class FileSource {
+  readonly #pool: PiecePool;
   readonly #reader: FileReader;
   readonly #file: StoredFile;
   readonly #chunksAtOnce: number;
-  #prepared: { readonly first: number; readonly chunks: readonly Uint8Array[] } | undefined;
+  #prepared: PieceList | undefined;
 
-  constructor(reader: FileReader, file: StoredFile, windowBytes: number) {
+  constructor({ pieces, limits }: GatewayParts, reader: FileReader, file: StoredFile) {
+    this.#pool = pieces;
     this.#reader = reader;
     this.#file = file;
-    this.#chunksAtOnce = Math.max(1, Math.floor(windowBytes / Math.max(1, file.chunkSize)));
+    this.#chunksAtOnce = Math.max(1, Math.floor(limits.windowBytes / Math.max(1, file.chunkSize)));
   }
 
-  /** Reads the first window of a range, which `send` then begins with. */
+  /** Reads the first window of the range with which sending begins. */
   async prepare(range: ByteRange): Promise<void> {
-    const first = this.#chunkOf(range.first);
-    this.#prepared = { first, chunks: await this.#reader.chunks(first, this.#lastOfWindow(first, range)) };
+    this.#prepared = await this.#window(this.#chunkOf(range.first), range);
   }
 
   /** Sends the range. False when the client is gone. */
   async send(exchange: Exchange, range: ByteRange): Promise<boolean> {
     const end = this.#chunkOf(range.last);
-    let next = this.#chunkOf(range.first);
-    while (next <= end) {
-      const chunks = this.#take(next) ?? (await this.#reader.chunks(next, this.#lastOfWindow(next, range)));
-      for (const chunk of chunks) {
-        if (!(await exchange.write(this.#cut(chunk, next, range)))) return false;
-        next += 1;
+    for (let next = this.#chunkOf(range.first); next <= end; next += this.#chunksAtOnce) {
+      const window = this.#prepared ?? (await this.#window(next, range));
+      this.#prepared = undefined;
+      for (let piece = window.shift(); piece !== undefined; piece = window.shift()) {
+        const { memory, length } = piece;
+        if (!(await exchange.write(length === memory.length ? memory : memory.subarray(0, length)))) return false;
+        this.#pool.give(piece);
       }
     }
     return true;
   }
 
-  #take(first: number): readonly Uint8Array[] | undefined {
-    const prepared = this.#prepared;
-    this.#prepared = undefined;
-    return prepared?.first === first ? prepared.chunks : undefined;
+  /** The part of a range that is in the chunks from `first` on, as many as are read at once. */
+  async #window(first: number, range: ByteRange): Promise<PieceList> {
+    const pieces = new PieceList(this.#pool);
+    const last = Math.min(this.#chunkOf(range.last), first + this.#chunksAtOnce - 1);
+    await this.#reader.read(first, last, (bytes, n) => pieces.append(this.#cut(bytes, n, range)));
+    return pieces;
   }
 
   #chunkOf(position: number): number {
     return Math.floor(position / this.#file.chunkSize);
-  }
-
-  #lastOfWindow(first: number, range: ByteRange): number {
-    return Math.min(this.#chunkOf(range.last), first + this.#chunksAtOnce - 1);
   }
 
   #cut(chunk: Uint8Array, n: number, { first, last }: ByteRange): Uint8Array {

@@ -2,6 +2,7 @@
 
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
+import type { PiecePool } from './piece-pool.ts';
 import type { PageFiles } from './page/page-files.ts';
 
 /** Something that an operator should know. Never has file contents or secrets. */
@@ -23,7 +24,7 @@ export interface GatewayLimits {
   readonly closeGraceMs: number;
 }
 
-export const limitsDefault: GatewayLimits = { stallMs: 120_000, uploadBytesMax: 2 ** 40, windowBytes: 1024 * 1024, closeGraceMs: 2000 };
+export const limitsDefault: GatewayLimits = { stallMs: 120_000, uploadBytesMax: 2 ** 40, windowBytes: 512 * 1024, closeGraceMs: 2000 };
 
 /** What is counted since the start; `openStreams` is now. */
 export interface GatewayCounters {
@@ -43,6 +44,7 @@ export interface GatewayParts {
   readonly limits: GatewayLimits;
   readonly counters: GatewayCounters;
   readonly page: PageFiles;
+  readonly pieces: PiecePool;
   readonly onEvent: (event: GatewayEvent) => void;
 }
 

@@ -12,6 +12,7 @@ import { Exchange } from './exchange.ts';
 import { limitsDefault, randomToken } from './gateway-parts.ts';
 import type { GatewayCounters, GatewayEvent, GatewayLimits, GatewayParts } from './gateway-parts.ts';
 import type { PageFiles } from './page/page-files.ts';
+import { PiecePool } from './piece-pool.ts';
 import { asHttpError, statusTitle } from './problem.ts';
 import { routeOf } from './route.ts';
 import { isLoopback, requireOwnHost, requireSameOrigin } from './same-origin.ts';
@@ -70,7 +71,7 @@ export class Gateway {
     const address = await listenAt(server, host, port);
     const counters: GatewayCounters = { requests: 0, openStreams: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
     const limits = { ...limitsDefault, ...options.limits };
-    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, onEvent }, address);
+    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, pieces: new PiecePool(), onEvent }, address);
   }
 
   /** Where it listens. */

@@ -1,7 +1,6 @@
 // Reading a file by windows of chunks, each window in a short transaction of its own: between two windows nothing is held, so a player that
 // pauses pins nothing. Every chunk is checked, n and length, before a byte of it is given (gateway.md, section 3).
 
-import type { Document } from '../bson/index.ts';
 import type { Catalog, CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
 import { readChunk } from './chunk-document.ts';
 import { chunkIndex, chunkKeys, isWithin, walkForChunks } from './chunk-places.ts';
@@ -34,27 +33,24 @@ export class ChunkReader implements FileReader {
     this.#file = file;
   }
 
-  async chunks(first: number, last: number): Promise<readonly Uint8Array[]> {
+  async read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Promise<void> {
     const { fault } = this.#file;
     if (fault !== undefined) throw corruptFile(this.#file, fault);
     const txn = this.#catalog.begin('read');
     try {
       const collection = await this.#catalog.collection(txn, this.#chunks);
       if (collection === undefined) throw this.#missing(first);
-      return await this.#read(txn, collection, { first, last });
+      let n = first;
+      for await (const key of this.#keys(txn, collection, { first, last })) {
+        const found = collection.peek(txn, key);
+        const chunk = this.#checked(n, found instanceof Promise ? await found : found);
+        take(chunk, n);
+        n += 1;
+      }
+      if (n <= last) throw this.#missing(n);
     } finally {
       txn.abort();
     }
-  }
-
-  async #read(txn: CatalogTransaction, collection: Collection, span: ChunkSpan): Promise<Uint8Array[]> {
-    const found: Uint8Array[] = [];
-    for await (const key of this.#keys(txn, collection, span)) {
-      const n = span.first + found.length;
-      found.push(this.#checked(n, await collection.get(txn, key)));
-    }
-    if (found.length <= span.last - span.first) throw this.#missing(span.first + found.length);
-    return found;
   }
 
   async *#keys(txn: CatalogTransaction, collection: Collection, span: ChunkSpan): AsyncGenerator<RecordKey, void> {
@@ -67,9 +63,9 @@ export class ChunkReader implements FileReader {
   }
 
   /** The bytes of a document that must be chunk `n`. */
-  #checked(n: number, document: Document | undefined): Uint8Array {
+  #checked(n: number, document: Uint8Array | undefined): Uint8Array {
     if (document === undefined) throw this.#missing(n);
-    const chunk = readChunk(document.raw.bytes, document.raw.start);
+    const chunk = readChunk(document, 0);
     if (chunk.n > n) throw this.#missing(n);
     if (chunk.n !== n) throw corruptFile(this.#file, `chunk ${chunk.n} of ${this.#file.chunkCount} is there more than once, or between two numbers`, chunk.n);
     const expected = expectedBytes(this.#file, n);

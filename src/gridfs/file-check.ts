@@ -16,8 +16,8 @@ export async function checkFile(txn: CatalogTransaction, collection: Collection 
   const tally = new Tally(file);
   if (collection !== undefined) {
     for await (const key of chunkKeys(txn, collection, file.id.value)) {
-      const document = await collection.get(txn, key);
-      if (document !== undefined) tally.add(readChunk(document.raw.bytes, document.raw.start));
+      const document = await collection.peek(txn, key);
+      if (document !== undefined) tally.add(readChunk(document, 0));
     }
   }
   return tally.finish();

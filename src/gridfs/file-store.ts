@@ -28,8 +28,11 @@ export interface StoredFile {
 
 /** Bytes of one file. Calls come one after the other. */
 export interface FileReader {
-  /** The bytes of chunks `first` to `last`, one array each, each checked. Throws FileError `corrupt` with id and n. */
-  chunks(first: number, last: number): Promise<readonly Uint8Array[]>;
+  /**
+   * Gives the bytes of chunks `first` to `last` in order, each checked before it is given. They are valid until `take` returns: what is kept is
+   * copied. FileError `corrupt` with id and n, after those before were given.
+   */
+  read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Promise<void>;
 }
 
 /** What is asked of a new file. */

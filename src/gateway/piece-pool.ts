@@ -1,0 +1,57 @@
+// Memory for bytes on their way out: pieces of one size, used again when the socket has passed them on. Making a new one for every chunk costs more
+// than sending it (the collector, and zeroing). A piece is the unit in which the progress of a slow client is seen.
+
+/** Bytes of a file, ready to be sent. */
+export interface Piece {
+  readonly memory: Uint8Array;
+  /** How many of them are filled. */
+  length: number;
+}
+
+export const pieceBytes: number = 256 * 1024;
+/** Pieces kept for the next answer. */
+const idleMax = 64;
+
+/** Pieces that nobody uses now. */
+export class PiecePool {
+  readonly #idle: Uint8Array[] = [];
+
+  take(): Piece {
+    return { memory: this.#idle.pop() ?? new Uint8Array(pieceBytes), length: 0 };
+  }
+
+  /** Takes a piece back that nobody reads any more. */
+  give({ memory }: Piece): void {
+    if (this.#idle.length < idleMax) this.#idle.push(memory);
+  }
+}
+
+/** A stretch of a file in pieces. */
+export class PieceList {
+  readonly #pool: PiecePool;
+  readonly #pieces: Piece[] = [];
+
+  constructor(pool: PiecePool) {
+    this.#pool = pool;
+  }
+
+  /** Copies bytes behind those that are there. */
+  append(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      let piece = this.#pieces.at(-1);
+      if (piece === undefined || piece.length === pieceBytes) {
+        piece = this.#pool.take();
+        this.#pieces.push(piece);
+      }
+      const count = Math.min(bytes.length - at, pieceBytes - piece.length);
+      piece.memory.set(at === 0 && count === bytes.length ? bytes : bytes.subarray(at, at + count), piece.length);
+      piece.length += count;
+      at += count;
+    }
+  }
+
+  /** The first piece that was not taken yet. */
+  shift(): Piece | undefined {
+    return this.#pieces.shift();
+  }
+}
