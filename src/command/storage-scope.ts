@@ -1,5 +1,6 @@
 // Which engine transaction a command works in: that of the multi-statement transaction it belongs to, or one of its own that ends with it.
 
+import { EngineError } from '../base/errors.ts';
 import type { Timestamp } from '../bson/index.ts';
 import type { CatalogTransaction } from '../catalog/index.ts';
 import type { CommandContext } from './command.ts';
@@ -41,8 +42,15 @@ export async function reading<T>(context: CommandContext, work: (txn: CatalogTra
 /** Runs a change of the catalog: in the open transaction, or by itself, durable when it resolves. */
 export async function changing<T>(context: CommandContext, work: (txn: CatalogTransaction) => Promise<T>): Promise<T> {
   if (context.transaction !== undefined) return work(context.transaction.storage);
-  context.operation.checkInterrupt();
-  const result = await context.server.catalog.run(work);
-  context.server.time.tick();
-  return result;
+  for (;;) {
+    context.operation.checkInterrupt();
+    try {
+      const result = await context.server.catalog.run(work);
+      context.server.time.tick();
+      return result;
+    } catch (error) {
+      // A lock that somebody holds for long is waited for until the client's own limit.
+      if (!(error instanceof EngineError) || error.code !== 'locked') throw error;
+    }
+  }
 }

@@ -19,11 +19,18 @@ export interface WriteStep {
 const PART_STEPS_MAX = 1000;
 
 /** Or this many bytes of documents. */
-const PART_BYTES_MAX = 4 * 1024 * 1024;
+const PART_BYTES_MAX = 2 * 1024 * 1024;
 
-function isConflict(error: unknown): boolean {
-  return error instanceof EngineError && (error.code === 'write-conflict' || error.code === 'deadlock');
+/** What a statement by itself gets over: it does the step again in another transaction. */
+const PASSING: ReadonlySet<string> = new Set(['write-conflict', 'deadlock', 'locked', 'too-large']);
+
+function isPassing(error: unknown): error is EngineError {
+  return error instanceof EngineError && PASSING.has(error.code);
 }
+
+/** Milliseconds before a step is tried again for which the open transactions of all left no room, and for how long it is tried. */
+const ROOM_PAUSE_MS = 10;
+const ROOM_WAIT_MS = 3_000;
 
 /** The steps of one statement. */
 export class WriteSeries {
@@ -34,6 +41,7 @@ export class WriteSeries {
   #part: WriteStep[] = [];
   #bytes = 0;
   #stopped = false;
+  #noRoomSinceMs: number | undefined;
 
   constructor(context: CommandContext, ns: Namespace) {
     this.#context = context;
@@ -103,18 +111,29 @@ export class WriteSeries {
     try {
       if (!(await step.run(txn))) this.#stopped = true;
       this.#part.push(step);
+      this.#noRoomSinceMs = undefined;
       return true;
     } catch (error) {
       step.undo();
-      if (error instanceof CommandError || (isConflict(error) && this.#part.length > 0)) {
+      if (error instanceof CommandError || (isPassing(error) && this.#part.length > 0)) {
         txn.rollbackTo(mark);
         await this.#commit();
       } else {
         this.abandon();
+        await this.#waitForRoom(error);
       }
-      if (isConflict(error)) return false;
+      if (isPassing(error)) return false;
       throw error;
     }
+  }
+
+  /** A single document that finds no room among the write sets of all waits until others have committed. */
+  async #waitForRoom(error: unknown): Promise<void> {
+    if (!(error instanceof EngineError) || error.code !== 'too-large') return;
+    const { clock } = this.#context.server.env;
+    this.#noRoomSinceMs ??= clock.monotonicMs();
+    if (clock.monotonicMs() - this.#noRoomSinceMs > ROOM_WAIT_MS) throw error;
+    await clock.sleep(ROOM_PAUSE_MS);
   }
 
   async #commit(): Promise<void> {
@@ -123,11 +142,11 @@ export class WriteSeries {
         await this.#commitOnce(this.#txn);
         return;
       } catch (error) {
-        if (!isConflict(error)) {
+        if (!isPassing(error)) {
           this.abandon();
           throw error;
         }
-        await this.#replay();
+        await this.#replay(error);
       }
     }
   }
@@ -144,14 +163,17 @@ export class WriteSeries {
     this.#forget();
   }
 
-  /** Does the present part again in a new transaction. */
-  async #replay(): Promise<void> {
+  /** Does the present part again in a new transaction; each step in one of its own where together they are too large. */
+  async #replay(error: EngineError): Promise<void> {
     const steps = this.#part;
+    const tooLarge = error.code === 'too-large';
     this.abandon();
+    if (tooLarge && steps.length <= 1) throw error;
     this.#stopped = false;
     for (const step of steps) {
       // A conflict met here commits what was replayed before it, or starts anew; the step is still to be done.
       while (!this.stopped && !(await this.#try(step))) this.#context.operation.checkInterrupt();
+      if (tooLarge) await this.#commit();
     }
   }
 

@@ -1,6 +1,7 @@
 // A whole server in this process: commands over the catalog over the engine, files in memory, a free port. Closing it checks that nothing
 // is left open.
 
+import { connect, type Socket } from 'node:net';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { openCatalog } from '../../src/catalog/index.ts';
 import { openCommandServer } from '../../src/command/index.ts';
@@ -18,6 +19,8 @@ export interface ServerForTest {
   /** Errors that were bugs; a test that expects none checks that it is empty on close. */
   readonly bugs: unknown[];
   wire(): Promise<WireClient>;
+  /** A connection whose client never reads. */
+  deaf(): Promise<Socket>;
   /** An official driver, closed with the server. */
   driver(options?: MongoClientOptions): Promise<MongoClient>;
   close(): Promise<void>;
@@ -27,11 +30,12 @@ export interface ServerForTestOptions {
   /** Another server's env, to open what that one left. */
   readonly env?: Env;
   readonly standalone?: boolean;
+  readonly cacheBytes?: number;
 }
 
 export async function openServerForTest(options: ServerForTestOptions = {}): Promise<ServerForTest> {
   const env = options.env ?? (await openMemoryEnv());
-  const engine = await openEnvironment(env, '/data', { cacheBytes: 64 * 1024 * 1024 });
+  const engine = await openEnvironment(env, '/data', { cacheBytes: options.cacheBytes ?? 64 * 1024 * 1024 });
   const catalog = await openCatalog(engine, env);
   const counters = new ServerCounters(1000);
   const bugs: unknown[] = [];
@@ -71,6 +75,14 @@ export async function openServerForTest(options: ServerForTestOptions = {}): Pro
       const client = await WireClient.open(port);
       wires.push(client);
       return client;
+    },
+    deaf() {
+      return new Promise((resolve) => {
+        const socket = connect({ port, host: '127.0.0.1' }, () => {
+          socket.pause();
+          resolve(socket);
+        });
+      });
     },
     async driver(clientOptions = {}) {
       const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5000, ...clientOptions });
