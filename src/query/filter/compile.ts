@@ -131,7 +131,7 @@ export function compileElementFinder(node: ElemMatchObjectNode | ElemMatchValueN
 }
 
 /** Compiles a node into a test of one value: what stands below `$elemMatch` of values, whose paths are empty. */
-function compileElementTest(node: FilterNode): ElementTest {
+export function compileElementTest(node: FilterNode): ElementTest {
   switch (node.kind) {
     case 'and': {
       const tests = node.children.map(compileElementTest);

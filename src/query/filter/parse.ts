@@ -72,6 +72,11 @@ export function isCondition(value: Value): value is Document {
   return holdsOperators(value) && !pathless.has(value.first?.[0] ?? '');
 }
 
+/** Parses a condition on an element as one of the value itself: its paths are empty. */
+export function parseCondition(condition: Document, options: ExpressionOptions): FilterNode {
+  return parseOperators(selfPath, condition, { options, place: 'elemMatch', depth: 0 });
+}
+
 function parseField(path: Path, value: Value, scope: Scope): FilterNode {
   if (holdsOperators(value)) return parseOperators(path, value, scope);
   if (value instanceof Regex) return regexNode(path, value.pattern, value.flags);

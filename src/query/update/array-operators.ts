@@ -19,31 +19,42 @@ import {
 } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { nameOf } from '../expression/define.ts';
+import { compileElementTest } from '../filter/compile.ts';
 import { compileFilter } from '../filter/filter.ts';
 import type { QueryOptions } from '../filter/filter.ts';
+import { anyOfTest, compareTest } from '../filter/compare-test.ts';
 import { integerFault } from '../filter/operand.ts';
-import { isCondition } from '../filter/parse.ts';
+import { isCondition, parseCondition } from '../filter/parse.ts';
+import type { ElementTest } from '../filter/path.ts';
 import { refuse } from '../refuse.ts';
 import { wrapValue } from './array-filter.ts';
 import { keep } from './operation.ts';
 import type { OperationParser } from './operation.ts';
 import { RawValue } from './raw-value.ts';
 
-/** The array with those elements only that pass; its raw bytes. */
+/** The array with those elements only that pass; the same one if all do. */
 function filterArray(current: RawValue, passes: (element: RawValue) => boolean): RawValue {
-  const writer = new BsonWriter(current.end - current.start + 8).startArray('');
   const { bytes } = current;
+  const writer = new BsonWriter(current.end - current.start + 8).startArray('');
   let kept = 0;
+  let dropped = false;
   let at = current.start + 4;
   for (;;) {
     const type = bytes[at] as number;
     if (type === 0) break;
     const value = elementValue(bytes, at);
     const end = valueEnd(bytes, type, value);
-    const element = new RawValue(bytes, type, value, end);
-    if (passes(element)) writer.writeRaw(item(kept++), type, element.toBytes());
+    if (!passes(new RawValue(bytes, type, value, end))) {
+      // Up to here the elements keep their names.
+      if (!dropped) writer.copyElements(bytes, current.start + 4, at);
+      dropped = true;
+    } else {
+      if (dropped) writer.writeRange(item(kept), type, bytes, value, end);
+      kept++;
+    }
     at = end;
   }
+  if (!dropped) return current;
   const whole = writer.end().finish();
   return new RawValue(whole, bsonType.array, 6, whole.length - 1);
 }
@@ -81,26 +92,36 @@ export const parseAddToSet: OperationParser = (operand) => {
     }
     given = each.items();
   }
-  const fresh = distinct([], given);
+  const fresh = distinct(given).map((value) => ({ value, test: compareTest('eq', value) }));
   return {
     existing: (current, _scope, name) => {
       if (!current.isArray) {
         const type = typeNameOf(current.type) ?? 'minKey';
         throw refuse(2, `Cannot apply $addToSet to non-array field. Field named '${name}' has non-array type ${type}`);
       }
-      const added = distinct(BsonArray.fromBytes(current.bytes, current.start).items(), fresh);
-      return added.length === 0 ? keep : appendToArray(current, added);
+      const added = fresh.filter(({ test }) => !holds(current, test));
+      return added.length === 0 ? keep : appendToArray(current, added.map(({ value }) => value));
     },
-    missing: () => BsonArray.of(fresh),
+    missing: () => BsonArray.of(fresh.map(({ value }) => value)),
   };
 };
 
-/** The values that are not in `known`, each once. */
-function distinct(known: readonly Value[], values: readonly Value[]): Value[] {
-  const added: Value[] = [];
-  const isIn = (list: readonly Value[], value: Value): boolean => list.some((each) => equalValues(each, value));
-  for (const value of values) if (!isIn(known, value) && !isIn(added, value)) added.push(value);
-  return added;
+/** The values, each once. */
+function distinct(values: readonly Value[]): Value[] {
+  return values.filter((value, index) => !values.slice(0, index).some((other) => equalValues(other, value)));
+}
+
+/** Whether an element of a raw array passes. */
+function holds(array: RawValue, test: ElementTest): boolean {
+  const { bytes } = array;
+  let at = array.start + 4;
+  for (;;) {
+    const type = bytes[at] as number;
+    if (type === 0) return false;
+    const value = elementValue(bytes, at);
+    if (test(bytes, type, value)) return true;
+    at = valueEnd(bytes, type, value);
+  }
 }
 
 /** `$pop`. */
@@ -135,14 +156,22 @@ export function pullParser(options: QueryOptions): OperationParser {
 
 function pullTest(operand: Value, options: QueryOptions): (element: RawValue) => boolean {
   if (operand instanceof Regex || isCondition(operand)) {
+    const condition = operand instanceof Regex ? Document.of({ $regex: operand }) : operand;
+    const test = compileElementTest(parseCondition(condition, options));
     const filter = compileFilter(Document.fromEntries([['', operand]]), options, 'elemMatch');
-    return (element) => filter.matchesRaw(wrapValue(EMPTY_NAME, element), 0);
+    // An element that is an array also counts by its own elements, as a field's value would.
+    return (element) =>
+      element.isArray ? filter.matchesRaw(wrapValue(EMPTY_NAME, element), 0) : test(element.bytes, element.type, element.start);
   }
   if (operand instanceof Document) {
     const filter = compileFilter(operand, options, 'elemMatch');
     return (element) => element.type === bsonType.object && filter.matchesRaw(element.bytes, element.start);
   }
-  return (element) => equalValues(element.decode(), operand);
+  return equalityTest(compareTest('eq', operand));
+}
+
+function equalityTest(test: ElementTest): (element: RawValue) => boolean {
+  return ({ bytes, type, start }) => test(bytes, type, start);
 }
 
 /** `$pullAll`: values. */
@@ -150,19 +179,14 @@ export const parsePullAll: OperationParser = (operand) => {
   if (!(operand instanceof BsonArray)) {
     throw refuse(2, `$pullAll requires an array argument but was given a ${nameOf(operand)}`);
   }
-  const values = operand.items();
-  return cullingOperation((element) => {
-    const stored = element.decode();
-    return values.some((value) => equalValues(stored, value));
-  });
+  return cullingOperation(equalityTest(anyOfTest(operand.items())));
 };
 
 function cullingOperation(isPulled: (element: RawValue) => boolean): ReturnType<OperationParser> {
   return {
     existing: (current) => {
       if (!current.isArray) throw refuse(2, 'Cannot apply $pull to a non-array value');
-      const left = filterArray(current, (element) => !isPulled(element));
-      return left.end - left.start < current.end - current.start ? left : keep;
+      return filterArray(current, (element) => !isPulled(element));
     },
     missing: () => keep,
   };

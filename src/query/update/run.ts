@@ -23,6 +23,8 @@ export function runUpdate(doc: Document, root: FieldsNode, scope: OperationScope
   return run.whole(doc, root);
 }
 
+const INDEX = /^(?:0|[1-9][0-9]*)$/;
+
 class UpdateRun {
   readonly #scope: OperationScope;
   readonly #filters: ArrayFilters;
@@ -174,33 +176,45 @@ class UpdateRun {
   /** An array whose elements are named by index. */
   #indexes(name: string, current: RawValue, node: FieldsNode, path: string): void {
     const children = this.#childrenOf(node, path);
-    let length = 0;
-    let at = current.start + 4;
-    const { bytes } = current;
-    for (;;) {
-      const type = bytes[at] as number;
-      if (type === 0) break;
-      const value = elementValue(bytes, at);
-      const end = valueEnd(bytes, type, value);
-      const index = item(length++);
-      const child = children.get(index);
-      if (child === undefined) this.#writer.copyElements(bytes, at, end);
-      else this.#touch(index, new RawValue(bytes, type, value, end), child, { path, inArray: true });
-      at = end;
-    }
+    const byIndex = new Map<number, UpdateNode>();
     for (const [field, child] of children) {
-      const index = /^(?:0|[1-9][0-9]*)$/.test(field) ? Number(field) : -1;
-      if (index >= 0 && index < length && field === item(index)) continue;
-      if (index < 0) {
-        this.#refuseBlocked(field, child, () => describeField(name, current.decode()));
-        continue;
-      }
-      const made = this.#makeValue(child, join(path, field));
+      const index = INDEX.test(field) ? Number(field) : -1;
+      if (index >= 0) byIndex.set(index, child);
+      else this.#refuseBlocked(field, child, () => describeField(name, current.decode()));
+    }
+    let length = this.#namedElements(current, byIndex, path);
+    for (const [index, child] of byIndex) {
+      if (index < length) continue;
+      const made = this.#makeValue(child, join(path, String(index)));
       if (made === keep) continue;
       if (index - length > PADDING_MAX) throw refuse(2, `Cannot backfill array to larger than ${String(PADDING_MAX)} elements`);
       while (length < index) this.#write(item(length++), null);
       this.#write(item(length++), made);
     }
+  }
+
+  /** Writes the elements that are there, changed where they are named; how many there are. */
+  #namedElements(current: RawValue, byIndex: ReadonlyMap<number, UpdateNode>, path: string): number {
+    const { bytes } = current;
+    const place = { path, inArray: true };
+    let untouched = current.start + 4;
+    let at = untouched;
+    let length = 0;
+    for (; ; length++) {
+      const type = bytes[at] as number;
+      if (type === 0) break;
+      const value = elementValue(bytes, at);
+      const end = valueEnd(bytes, type, value);
+      const child = byIndex.get(length);
+      if (child !== undefined) {
+        if (untouched < at) this.#writer.copyElements(bytes, untouched, at);
+        untouched = end;
+        this.#touch(item(length), new RawValue(bytes, type, value, end), child, place);
+      }
+      at = end;
+    }
+    if (untouched < at) this.#writer.copyElements(bytes, untouched, at);
+    return length;
   }
 
   /** An array whose elements are named by array filters. */
