@@ -67,6 +67,7 @@ class Applier implements RecordVisitor {
     const tree = this.#state.trees.get(dictionary as DictionaryId);
     if (tree !== undefined && tree.droppedSeq > this.#seq) {
       tree.droppedSeq = this.#seq;
+      tree.isGoing = true;
       this.#state.dropped.add(tree);
     }
   }

@@ -76,7 +76,7 @@ export class EngineTransaction implements Transaction, LockOwner {
   #treeToWrite(id: DictionaryId): Tree {
     const tree = this.#created.get(id) ?? this.#parts.state.trees.get(id);
     if (tree === undefined) throw new EngineError('unknown-dictionary', `there is no dictionary ${id}`, { place: { dictionary: id } });
-    if (tree.droppedSeq !== Infinity) {
+    if (tree.isGoing) {
       if (tree.droppedSeq <= this.snapshot) return this.#tree(id);
       throw new EngineError('write-conflict', `dictionary ${id} was dropped`, { place: { dictionary: id } });
     }
@@ -269,6 +269,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) await wait;
     // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
     for (const id of this.#writes.fronts.keys()) this.#treeToWrite(id);
+    for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#treeToWrite(id).isGoing = true;
     return await commits.commit(body);
   }
 

@@ -54,6 +54,8 @@ export class Tree {
   readonly options: DictionaryOptions;
   readonly createdSeq: number;
   droppedSeq: number;
+  /** Its drop is in the log: who writes to it from now on comes too late. */
+  isGoing: boolean;
   root: BlockNumber;
   height: number;
   /** Everything with a seq up to this one is below the fronts. */
@@ -83,6 +85,7 @@ export class Tree {
     this.options = record.options;
     this.createdSeq = record.createdSeq;
     this.droppedSeq = record.droppedSeq;
+    this.isGoing = record.droppedSeq !== Infinity;
     this.root = record.root;
     this.flushedSeq = record.flushedSeq;
     this.storedBytes = record.storedBytes;

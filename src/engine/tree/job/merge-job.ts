@@ -33,14 +33,16 @@ const stepMessages = 1500;
 function* advance(merge: Merge, inputs: readonly MergeInput[], sink: ExtentBuilder, bound: Uint8Array | undefined, bytes: number): JobStep<'bound' | 'full' | 'end'> {
   const until = sink.rawBytes + bytes;
   for (;;) {
-    const left = until - sink.rawBytes;
-    if (left <= 0) return 'full';
+    // With nothing left the kernel goes on to the end of the key it is in: versions of one key never part.
+    const left = Math.max(0, until - sink.rawBytes);
     const result = merge.step(sink, bound === undefined ? { messages: stepMessages, bytes: left } : { messages: stepMessages, bytes: left, bound });
     if (result === 'input') {
       const window = yield* must(inputs[merge.needs], 'an input of this merge').next();
       merge.feed(merge.needs, window?.run, window?.start, window?.end);
-    } else if (result === 'limit') yield* pause();
-    else return result;
+    } else if (result === 'limit') {
+      if (sink.rawBytes >= until) return 'full';
+      yield* pause();
+    } else return result;
   }
 }
 
