@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { EngineError } from '../../src/base/errors.ts';
-import { openEnvironment } from '../../src/engine/index.ts';
-import type { Cursor, DictionaryId, Durability, EngineOptions, Environment, Transaction, TransactionMode } from '../../src/engine/index.ts';
+import type { openEnvironment, Cursor, DictionaryId, Durability, EngineOptions, Environment, Transaction, TransactionMode } from '../../src/engine/index.ts';
 import type { Env } from '../../src/env/index.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 import { ModelEnvironment } from '../support/model-environment.ts';
@@ -26,6 +25,9 @@ export function smallOptions(random: SimRandom): Partial<EngineOptions> {
     },
   };
 }
+
+/** The real function, or one of a copy with a break in it. */
+export type OpenEnvironment = typeof openEnvironment;
 
 interface Pair {
   readonly mode: TransactionMode;
@@ -57,6 +59,7 @@ export interface HistoryReport {
 
 /** One history. */
 export class History {
+  readonly #openEnvironment: OpenEnvironment;
   readonly #env: Env;
   readonly #random: SimRandom;
   readonly #options: Partial<EngineOptions>;
@@ -67,8 +70,9 @@ export class History {
   #dictionaries: { readonly engine: DictionaryId; readonly model: DictionaryId }[] = [];
   #report = { operations: 0, commits: 0, conflicts: 0, reopenings: 0 };
 
-  private constructor(env: Env, random: SimRandom, options: Partial<EngineOptions>, engine: Environment) {
-    this.#env = env;
+  private constructor(start: { open: OpenEnvironment; env: Env }, random: SimRandom, options: Partial<EngineOptions>, engine: Environment) {
+    this.#openEnvironment = start.open;
+    this.#env = start.env;
     this.#random = random;
     this.#options = options;
     this.#engine = engine;
@@ -77,11 +81,11 @@ export class History {
   }
 
   /** Runs a history of so many operations and verifies the files at its end. */
-  static async run(env: Env, seed: number, operations: number): Promise<HistoryReport> {
+  static async run(open: OpenEnvironment, env: Env, seed: number, operations: number): Promise<HistoryReport> {
     const random = new SimRandom(seed).fork('history');
     const options = smallOptions(random);
-    const engine = await openEnvironment(env, '/data', options);
-    const history = new History(env, random, options, engine);
+    const engine = await open(env, '/data', options);
+    const history = new History({ open, env }, random, options, engine);
     for (let i = 0; i < operations; i++) await history.#step();
     await history.#end();
     return history.#report;
@@ -146,7 +150,7 @@ export class History {
     for (const pair of this.#open) pair.model.abort();
     this.#open = [];
     await this.#engine.close();
-    this.#engine = await openEnvironment(this.#env, '/data', { ...this.#options, ...(this.#chance(0.5) ? smallOptions(this.#random) : {}) });
+    this.#engine = await this.#openEnvironment(this.#env, '/data', { ...this.#options, ...(this.#chance(0.5) ? smallOptions(this.#random) : {}) });
     this.#report.reopenings += 1;
   }
 
@@ -263,7 +267,7 @@ export class History {
       const { problems } = await this.#engine.verify();
       assert.deepEqual(problems, [], round);
       await this.#engine.close();
-      this.#engine = await openEnvironment(this.#env, '/data', this.#options);
+      this.#engine = await this.#openEnvironment(this.#env, '/data', this.#options);
     }
     await this.#engine.close();
   }

@@ -4,14 +4,12 @@
 
 import assert from 'node:assert/strict';
 import { EngineError } from '../../src/base/errors.ts';
-import type { openEnvironment, DictionaryId, EngineOptions, Environment, Transaction } from '../../src/engine/index.ts';
+import type { DictionaryId, EngineOptions, Environment, Transaction } from '../../src/engine/index.ts';
 import type { Env } from '../../src/env/index.ts';
 import { SimEnv } from '../sim/sim-env.ts';
 import type { Operation } from '../sim/sim-faults.ts';
 import { allRows, hex } from './history.ts';
-
-/** The real function, or one of a copy with a break in it. */
-export type OpenEnvironment = typeof openEnvironment;
+import type { OpenEnvironment } from './history.ts';
 
 export const scriptOptions: Partial<EngineOptions> = {
   cacheBytes: 1024 * 1024, frontBytes: 900, bufferBytes: 1200, logBytes: 150_000, logSegmentBytes: 131_072, checkpointPeriodMs: 150,
