@@ -3,9 +3,9 @@
 
 import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
-import type { Collection, Cursor, Direction, KeyRange } from '../catalog/index.ts';
+import type { Collection, Cursor, Direction } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
-import { batchBytes, batchRows } from './row.ts';
+import { batchBytes, batchRows, rangeAfter } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** COLLSCAN. */
@@ -26,8 +26,9 @@ export class CollectionScan implements PlanStage {
   }
 
   open(execution: Execution): RowSource {
-    const range: KeyRange = {};
-    return new ScanSource(this.#collection.scan(execution.txn, range, this.#direction), this.#filter, execution.countersOf(this));
+    const scan = (last: Uint8Array | undefined): Cursor =>
+      this.#collection.scan(execution.txn, rangeAfter({}, last, this.#direction), this.#direction);
+    return new ScanSource(scan, this.#filter, execution, execution.countersOf(this));
   }
 
   details(): readonly (readonly [string, Value])[] {
@@ -41,19 +42,28 @@ export class CollectionScan implements PlanStage {
 }
 
 class ScanSource implements RowSource {
-  readonly #cursor: Cursor;
+  readonly #scan: (last: Uint8Array | undefined) => Cursor;
   readonly #filter: Filter | undefined;
+  readonly #execution: Execution;
   readonly #counters: Counters;
+  #generation: number;
+  #cursor: Cursor;
+  #last: Uint8Array | undefined;
   #rows = 16;
 
-  constructor(cursor: Cursor, filter: Filter | undefined, counters: Counters) {
-    this.#cursor = cursor;
+   
+  constructor(scan: (last: Uint8Array | undefined) => Cursor, filter: Filter | undefined, execution: Execution, counters: Counters) {
+    this.#scan = scan;
     this.#filter = filter;
+    this.#execution = execution;
     this.#counters = counters;
+    this.#generation = execution.generation;
+    this.#cursor = scan(undefined);
   }
 
   async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     context.checkInterrupt();
+    if (this.#generation !== this.#execution.generation) this.#goOn();
     const found = this.#cursor.nextBatch({ rows: this.#rows, bytes: batchBytes });
     const batch = found instanceof Promise ? await found : found;
     this.#rows = Math.min(this.#rows * 4, batchRows);
@@ -64,10 +74,18 @@ class ScanSource implements RowSource {
       if (this.#filter?.matchesRaw(bytes, 0) === false) continue;
       rows.push({ key: batch.key(i).slice(), document: Document.fromBytes(bytes.slice()), entry: undefined });
     }
+    this.#last = batch.key(batch.length - 1).slice();
     this.#counters.docsExamined += batch.length;
     this.#counters.works += batch.length;
     this.#counters.advanced += rows.length;
     return rows;
+  }
+
+  /** In a new snapshot, from behind the last key. */
+  #goOn(): void {
+    this.#cursor.close();
+    this.#generation = this.#execution.generation;
+    this.#cursor = this.#scan(this.#last);
   }
 
   close(): void {

@@ -10,7 +10,7 @@ import type { EntryReader } from './entry-reader.ts';
 import { describeBounds } from './describe-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { KeySet } from './key-set.ts';
-import { batchBytes, batchRows } from './row.ts';
+import { batchBytes, batchRows, rangeAfter } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 import type { ScanRanges } from './scan-ranges.ts';
 
@@ -104,6 +104,9 @@ class IndexSource implements RowSource {
   readonly #seen: KeySet | undefined;
   #range = 0;
   #cursor: Cursor | undefined;
+  #generation: number;
+  /** The last key that was read in the present range. */
+  #last: Uint8Array | undefined;
   #rows = 32;
 
   constructor(parts: IndexScanParts, execution: Execution, counters: Counters) {
@@ -112,11 +115,13 @@ class IndexSource implements RowSource {
     this.#counters = counters;
     const { ranges } = parts.scan;
     this.#ranges = parts.direction > 0 ? ranges : ranges.toReversed();
+    this.#generation = execution.generation;
     this.#seen = parts.bounds.index.isMultikey ? new KeySet() : undefined;
   }
 
   async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     context.checkInterrupt();
+    if (this.#generation !== this.#execution.generation) this.#giveUpCursor();
     const rows: Row[] = [];
     let examined = 0;
     while (examined < batchRows) {
@@ -125,8 +130,9 @@ class IndexSource implements RowSource {
       this.#cursor ??= this.#seek(range);
       const found = this.#cursor.nextBatch({ rows: this.#rows, bytes: batchBytes });
       const batch = found instanceof Promise ? await found : found;
-      if (batch.length < this.#rows) this.#endRange();
+      if (batch.length > 0) this.#last = batch.key(batch.length - 1).slice();
       for (let i = 0; i < batch.length; i++) this.#take(rows, batch.key(i), batch.value(i));
+      if (batch.length < this.#rows) this.#endRange();
       examined += Math.max(batch.length, 1);
       this.#rows = Math.min(this.#rows * 2, batchRows);
     }
@@ -135,13 +141,22 @@ class IndexSource implements RowSource {
 
   #seek(range: KeyRange): Cursor {
     this.#counters.seeks += 1;
-    return this.#parts.bounds.index.scan(this.#execution.txn, range, this.#parts.direction);
+    const { bounds, direction } = this.#parts;
+    return bounds.index.scan(this.#execution.txn, rangeAfter(range, this.#last, direction), direction);
   }
 
   #endRange(): void {
     this.#cursor?.close();
     this.#cursor = undefined;
+    this.#last = undefined;
     this.#range += 1;
+  }
+
+  /** The snapshot was given up: the range goes on behind the last key. */
+  #giveUpCursor(): void {
+    this.#cursor?.close();
+    this.#cursor = undefined;
+    this.#generation = this.#execution.generation;
   }
 
   #take(rows: Row[], key: Uint8Array, value: Uint8Array): void {

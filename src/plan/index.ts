@@ -11,5 +11,6 @@ export type {
   Plan,
   QueryRequest,
   QueryTarget,
+  ReleasableSource,
 } from './types.ts';
-export type { Interruptible } from './row.ts';
+export type { Interruptible, Renewal } from './row.ts';

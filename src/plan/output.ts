@@ -3,6 +3,7 @@
 
 import { crc32c } from '../base/crc32c.ts';
 import { must } from '../base/assert.ts';
+import { CommandError, EngineError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
 import type { Collection } from '../catalog/index.ts';
 import type { Projection } from '../query/index.ts';
@@ -85,6 +86,11 @@ function keyDocument(row: Row, reader: EntryReader): Document {
   return Document.fromEntries(reader.namedValuesOf(row.entry));
 }
 
+/** The collection or an index went while the source had no snapshot. */
+function killed(cause: EngineError): CommandError {
+  return new CommandError(175, 'QueryPlanKilled', 'query plan killed :: caused by :: collection or index dropped', { cause });
+}
+
 /** Rows to documents as a source of batches. */
 export class OutputSource implements BatchSource {
   readonly #rows: RowSource;
@@ -101,14 +107,24 @@ export class OutputSource implements BatchSource {
   }
 
   async next(context: OperationContext): Promise<readonly Document[] | undefined> {
-    const rows = await this.#rows.next(context);
-    if (rows === undefined) return undefined;
-    this.#counters.advanced += rows.length;
-    return this.#output.documentsOf(rows, this.#execution, this.#counters);
+    try {
+      const rows = await this.#rows.next(context);
+      if (rows === undefined) return undefined;
+      this.#counters.advanced += rows.length;
+      return await this.#output.documentsOf(rows, this.#execution, this.#counters);
+    } catch (error) {
+      throw error instanceof EngineError && error.code === 'unknown-dictionary' ? killed(error) : error;
+    }
+  }
+
+  /** Between batches: gives the snapshot up; the next batch goes on from the last keys in a new one. */
+  release(): void {
+    this.#execution.release();
   }
 
   close(): void {
     this.#rows.close();
+    this.#execution.close();
   }
 }
 

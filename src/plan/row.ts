@@ -1,8 +1,9 @@
 // What flows between the stages of a plan: rows, in batches that are pulled. A row knows its document's key, and as much more as the stage
 // below had at hand. Arrays and documents of a row are its own: they outlive the batch of the engine they came from.
 
+import { must } from '../base/assert.ts';
 import type { Document, Value } from '../bson/index.ts';
-import type { CatalogTransaction, RecordKey } from '../catalog/index.ts';
+import type { CatalogTransaction, Direction, KeyRange, RecordKey } from '../catalog/index.ts';
 
 /** What work asks at every batch whether it must stop; an operation's context is one. */
 export interface Interruptible {
@@ -47,13 +48,45 @@ const noCounts = (): Counters => ({
   sortedBytes: 0,
 });
 
-/** One run of a plan. */
-export class Execution {
-  readonly txn: CatalogTransaction;
-  readonly #counters: Map<PlanStage, Counters> = new Map();
+/** Begins a transaction to go on in, for a source that gave its snapshot up. */
+export type Renewal = () => CatalogTransaction;
 
-  constructor(txn: CatalogTransaction) {
-    this.txn = txn;
+/**
+ * One run of a plan. Its snapshot can be given up between batches: the next batch then goes on in a new one, from the keys that the scans
+ * had come to. `generation` tells scans that their cursors belong to a snapshot of before.
+ */
+export class Execution {
+  readonly #counters: Map<PlanStage, Counters> = new Map();
+  readonly #renewal: Renewal | undefined;
+  #txn: CatalogTransaction | undefined;
+  /** Whether the transaction was begun here, and so ends here. */
+  #isOwn = false;
+  generation = 0;
+
+  constructor(txn: CatalogTransaction, renewal?: Renewal) {
+    this.#txn = txn;
+    this.#renewal = renewal;
+  }
+
+  get txn(): CatalogTransaction {
+    if (this.#txn === undefined) {
+      this.#txn = must(this.#renewal, 'only a source that can be renewed gives its snapshot up')();
+      this.#isOwn = true;
+    }
+    return this.#txn;
+  }
+
+  /** Gives the snapshot up; does nothing where it cannot be renewed. */
+  release(): void {
+    if (this.#renewal === undefined) return;
+    this.close();
+    this.#txn = undefined;
+    this.generation += 1;
+  }
+
+  close(): void {
+    if (this.#isOwn) this.#txn?.abort();
+    this.#isOwn = false;
   }
 
   countersOf(stage: PlanStage): Counters {
@@ -64,6 +97,15 @@ export class Execution {
     }
     return counters;
   }
+}
+
+/** What is left of a range behind the last key that was read. */
+export function rangeAfter(range: KeyRange, last: Uint8Array | undefined, direction: Direction): KeyRange {
+  if (last === undefined) return range;
+  if (direction < 0) return { ...range, to: last };
+  const from = new Uint8Array(last.length + 1);
+  from.set(last);
+  return { ...range, from };
 }
 
 /** A step of a plan: made once, opened for each run. */

@@ -3,7 +3,7 @@
 import { BsonArray, Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
-import type { BatchSource, OperationContext } from '../session/index.ts';
+import type { OperationContext } from '../session/index.ts';
 import { describeFilter } from './describe-filter.ts';
 import { describeRun, describeStage, summarize, totalsOf } from './describe-plan.ts';
 import type { OuterStage } from './describe-plan.ts';
@@ -13,9 +13,9 @@ import { must } from '../base/assert.ts';
 import { OutputSource } from './output.ts';
 import type { Output } from './output.ts';
 import { Execution } from './row.ts';
-import type { Interruptible, PlanStage } from './row.ts';
+import type { Interruptible, PlanStage, Renewal } from './row.ts';
 import { planKeyHash, shapeHash } from './shape-hash.ts';
-import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, QueryRequest } from './types.ts';
+import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, QueryRequest, ReleasableSource } from './types.ts';
 
 /** What a plan is made of. */
 export interface PlanParts {
@@ -42,11 +42,11 @@ export class StoredPlan implements Plan {
     return this.#parts.countsAll ? 'RECORD_STORE_FAST_COUNT' : summarize(this.#parts.stage);
   }
 
-  open(): BatchSource {
-    return this.#openIn(new Execution(this.#parts.txn));
+  open(renewal?: Renewal): ReleasableSource {
+    return this.#openIn(new Execution(this.#parts.txn, renewal));
   }
 
-  #openIn(execution: Execution): BatchSource {
+  #openIn(execution: Execution): ReleasableSource {
     const { stage, output } = this.#parts;
     return new OutputSource(stage.open(execution), output, execution, execution.countersOf(stage));
   }

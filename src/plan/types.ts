@@ -5,7 +5,7 @@ import type { Document, Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
 import type { Filter, Projection, SortKey } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
-import type { Interruptible } from './row.ts';
+import type { Interruptible, Renewal } from './row.ts';
 
 /** What is asked of one collection. `filter`, `sort` and `projection` are compiled; the rest is as the client gave it. */
 export interface QueryRequest {
@@ -47,10 +47,23 @@ export interface KeyedSource {
 
 export type ExplainVerbosity = 'queryPlanner' | 'executionStats' | 'allPlansExecution';
 
+/** A source whose snapshot can be given up between two batches. */
+export interface ReleasableSource extends BatchSource {
+  /**
+   * Gives the snapshot up (the transaction that the plan was made in may then be ended): the next batch goes on in one that `renewal` begins,
+   * which the source ends itself. Documents that came or went meanwhile may be seen or not; none is given twice by one scan. If the
+   * collection or the index has gone, the next batch is 175 QueryPlanKilled. Does nothing where there is no `renewal`.
+   */
+  release(): void;
+}
+
 /** A chosen way to answer one request in one transaction; between batches it holds only the snapshot and a key. */
 export interface Plan {
-  /** The documents, sorted, cut and projected. They are the caller's to keep. Each `open` runs it anew. */
-  open(): BatchSource;
+  /**
+   * The documents, sorted, cut and projected. They are the caller's to keep. Each `open` runs it anew. With `renewal` the source can give its
+   * snapshot up while nobody asks for documents.
+   */
+  open(renewal?: Renewal): ReleasableSource;
   /** Without projection, for update and delete. */
   openKeyed(): KeyedSource;
   /** How many documents there are (skip and limit obeyed), without fetching them where the index says enough. */
