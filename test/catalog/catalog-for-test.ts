@@ -17,7 +17,7 @@ export interface Opened {
   readonly engine: Environment;
   readonly catalog: Catalog;
   /** Calls `look` with this catalog, then closes the environment and calls it with the catalog that opening it again gives. */
-  readonly beforeAndAfterReopening: (look: (catalog: Catalog) => Promise<void>) => Promise<void>;
+  readonly beforeAndAfterReopening: (look: (catalog: Catalog, engine: Environment) => Promise<void>) => Promise<void>;
 }
 
 /** A catalog over the engine, on files in memory. */
@@ -27,10 +27,10 @@ export async function openForTest(): Promise<Opened> {
   const engine = await open();
   const catalog = await openCatalog(engine, env);
   const beforeAndAfterReopening: Opened['beforeAndAfterReopening'] = async (look) => {
-    await look(catalog);
+    await look(catalog, engine);
     await engine.close();
     const again = await open();
-    await look(await openCatalog(again, env));
+    await look(await openCatalog(again, env), again);
     assert.deepEqual((await again.verify()).problems, []);
   };
   return { engine, catalog, beforeAndAfterReopening };

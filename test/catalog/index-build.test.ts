@@ -129,3 +129,27 @@ test('indexes are dropped by name, by key, by names and all at once; not the one
   await assertWhole(catalog);
   assert.equal((await reading(catalog)).collection.indexes[1]?.isMultikey, true);
 });
+
+test('a build that the end of the program cuts off leaves nothing: the next opening drops what it had', async () => {
+  const { catalog, engine, beforeAndAfterReopening } = await openForTest();
+  await insertAll(catalog, many(3000));
+  const before = engine.statistics().dictionaries;
+  let closing: Promise<void> | undefined;
+  const build = catalog.createIndexes(people, [spec({ a: 1 })], {
+    checkInterrupt: () => {
+      if ((catalog.builds()[0]?.documentsDone ?? 0) > 1000) closing ??= engine.close();
+    },
+  });
+  await assert.rejects(build);
+  await closing;
+  await beforeAndAfterReopening(async (opened, environment) => {
+    if (opened === catalog) return;
+    await assertWhole(opened);
+    const { txn, collection } = await reading(opened);
+    assert.equal(collection.indexes.length, 1);
+    txn.abort();
+    // Dropped trees are taken apart in the background.
+    for (let turn = 0; turn < 1000 && environment.statistics().dictionaries > before; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(environment.statistics().dictionaries, before);
+  });
+});
