@@ -24,7 +24,9 @@ import type { IndexBuild, IndexDefinition, IndexesCreated } from './types.ts';
 
 /** Collections up to this many documents are built in one transaction. */
 const inlineDocumentsMax = 1000;
-/** Rows are sorted and put in pieces of this size: the memory a build takes, and below what one transaction may write. */
+/** Rows are sorted and put in pieces: the memory a build takes, well below what one transaction may write (an eighth of the cache). */
+const batchShare = 32;
+const batchBytesMin = 1 << 16;
 const batchBytesMax = 1 << 20;
 const scanLimit = { rows: 256, bytes: 1 << 20 };
 const empty = new Uint8Array(0);
@@ -246,6 +248,8 @@ export class IndexBuilds {
   /** Gives the rows of all documents, in pieces sorted by index and key; the flags they need. */
   async #rows(txn: StoredTransaction, job: Job, indexes: readonly StoredIndex[], give: (rows: readonly NewRow[]) => Promise<void>): Promise<Flags> {
     const flags: Flags = new Map(indexes.map((index) => [index, new Set<number>()]));
+    const { cacheBytesMax } = this.#parts.engine.statistics();
+    const batchBytes = Math.min(batchBytesMax, Math.max(batchBytesMin, cacheBytesMax / batchShare));
     const cursor = job.collection.scan(txn, {}, 1);
     let rows: NewRow[] = [];
     let bytes = 0;
@@ -254,11 +258,10 @@ export class IndexBuilds {
         job.checkInterrupt();
         const batch = await cursor.nextBatch(scanLimit);
         for (let i = 0; i < batch.length; i++) {
-          const document = Document.fromBytes(batch.value(i).slice());
-          bytes += addRows(rows, flags, batch.key(i).slice(), document);
+          bytes += addRows(rows, flags, batch.key(i), Document.fromBytes(batch.value(i)));
         }
         job.build.documentsDone += batch.length;
-        if (bytes >= batchBytesMax || batch.length === 0) {
+        if (bytes >= batchBytes || batch.length === 0) {
           await give(rows.sort(byPlace));
           rows = [];
           bytes = 0;
@@ -283,7 +286,7 @@ export class IndexBuilds {
 
 type Flags = Map<StoredIndex, Set<number>>;
 
-/** Adds the rows of one document; the bytes they take. */
+/** Adds the rows of one document, which copy what they keep of it; the bytes they take. */
 function addRows(rows: NewRow[], flags: Flags, recordKey: Uint8Array, document: Document): number {
   let bytes = 0;
   for (const [index, set] of flags) {

@@ -10,7 +10,7 @@ import type { EntryReader } from './entry-reader.ts';
 import { describeBounds } from './describe-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { KeySet } from './key-set.ts';
-import { batchBytes, batchRows, rangeAfter } from './row.ts';
+import { bareRow, batchBytes, batchRows, rangeAfter } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 import type { ScanRanges } from './scan-ranges.ts';
 
@@ -89,12 +89,10 @@ function describeIndex(index: Index): [string, Value][] {
     ['isUnique', index.unique || index.isPrimary],
     ['isSparse', index.sparse],
     ['isPartial', index.partialFilter !== undefined],
-    ...(index.clustering ? ([['isClustering', true]] as [string, Value][]) : []),
+    ...(index.clustering ? ([['clustering', true]] as [string, Value][]) : []),
     ['indexVersion', 2],
   ];
 }
-
-const bareRow: Row = { key: new Uint8Array(0), document: undefined, entry: undefined };
 
 class IndexSource implements RowSource {
   readonly #parts: IndexScanParts;

@@ -50,7 +50,7 @@ export class Output {
   #documentOf(row: Row, execution: Execution, counters: Counters): Document | Promise<Document> {
     const { covered, returnKey } = this.parts;
     if (returnKey !== undefined) return keyDocument(row, returnKey);
-    if (covered === undefined || row.entry === undefined) return this.#project(row, must(row.document, 'a fetched row'));
+    if (covered === undefined || row.entry === undefined) return this.#project(row, row.document ?? Document.empty);
     const values = covered.reader.valuesOf(row.entry);
     const doubtful = covered.paths.some((path) => values[covered.indexed.indexOf(path)] === null);
     if (doubtful) return this.#fetched(row, execution, counters);

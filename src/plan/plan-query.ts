@@ -22,6 +22,7 @@ import { indexBounds } from './index-bounds.ts';
 import { Output } from './output.ts';
 import type { Interruptible, PlanStage } from './row.ts';
 import { Sort, sortBytesMaxDefault } from './sort.ts';
+import { TotalRows } from './total-rows.ts';
 import { StoredPlan } from './stored-plan.ts';
 import type { Plan, QueryRequest, QueryTarget } from './types.ts';
 import { Window } from './window.ts';
@@ -40,7 +41,6 @@ export async function planQuery(target: QueryTarget, request: QueryRequest, cont
     stage,
     output: outputOf(chosen.access, collection, request, wanted),
     rejected: chosen.rejected.map((access) => stagesAbove(access, collection, request, wanted)),
-    countsAll: request.purpose === 'count' && conditions.conjuncts.length === 0 && request.hint === undefined && !hasRange(request),
   });
 }
 
@@ -49,16 +49,27 @@ const isNever = (node: FilterNode): boolean =>
 
 function nothing(target: QueryTarget, request: QueryRequest): Plan {
   const output = new Output({ collection: undefined, projection: undefined, covered: undefined, returnKey: undefined, showRecordId: false });
-  return new StoredPlan({ ...target, request, stage: new Nothing(), output, rejected: [], countsAll: false });
+  return new StoredPlan({ ...target, request, stage: new Nothing(), output, rejected: [] });
 }
 
-function wantedOf({ purpose, projection, fieldsNeeded, sort, given, returnKey, anyOrder }: QueryRequest): Wanted {
+function wantedOf(request: QueryRequest): Wanted {
+  const { purpose, sort, given, anyOrder } = request;
   const sortPattern = given?.sort ?? Document.empty;
-  if (purpose === 'count') return { output: 'none', sort: undefined, sortPattern, bare: true };
-  const paths = projection === undefined || projection.kind === 'all' ? fieldsNeeded : projection.fieldsNeeded;
-  const output = purpose === 'keyed' || paths === undefined ? 'documents' : new Set(paths);
-  return { output: returnKey === true ? new Set() : output, sort: sort?.parts.length === 0 ? undefined : sort, sortPattern, keys: returnKey === true, anyOrder: anyOrder === true };
+  const order = sort?.parts.length === 0 ? undefined : sort;
+  const paths = purpose === 'keyed' ? undefined : pathsRead(request);
+  const readsNothing = purpose === 'count' || (paths?.size === 0 && order === undefined && !showsKeys(request));
+  if (readsNothing) return { output: 'none', sort: undefined, sortPattern, bare: true };
+  const keys = request.returnKey === true;
+  return { output: keys ? new Set() : (paths ?? 'documents'), sort: order, sortPattern, keys, anyOrder: anyOrder === true };
 }
+
+/** The paths that the answer is made of; undefined: all. */
+function pathsRead({ projection, fieldsNeeded }: QueryRequest): ReadonlySet<string> | undefined {
+  const paths = projection === undefined || projection.kind === 'all' ? fieldsNeeded : projection.fieldsNeeded;
+  return paths === undefined ? undefined : new Set(paths);
+}
+
+const showsKeys = ({ returnKey, showRecordId }: QueryRequest): boolean => returnKey === true || showRecordId === true;
 
 interface Question {
   readonly collection: Collection;
@@ -78,6 +89,7 @@ async function choose({ txn }: QueryTarget, question: Question, context: Interru
   }
   if (hinted !== undefined) return alone(hintedAccess(hinted.index, question));
   if (hasRange(request)) throw new CommandError(51173, 'Location51173', 'When using min()/max() a hint of which index to use must be provided');
+  if (wanted.output === 'none' && conditions.conjuncts.length === 0) return alone(totalsAccess(collection));
   const id = collection.isKeyedById ? idOf(conditions) : undefined;
   if (id !== undefined && request.returnKey !== true) return alone(idAccess(collection, id));
   const limit = request.limit === undefined || request.limit === 0 ? undefined : request.limit + (request.skip ?? 0);
@@ -91,6 +103,11 @@ function idOf({ conjuncts }: Conditions): Value | undefined {
   const [only] = conjuncts;
   if (conjuncts.length !== 1 || only?.kind !== 'compare' || only.operator !== 'eq' || only.path.text !== '_id') return undefined;
   return only.value instanceof BsonArray || only.value instanceof Regex || only.value === bsonUndefined ? undefined : only.value;
+}
+
+/** Rows that nothing is read of: their number is known. */
+function totalsAccess(collection: Collection): Access {
+  return { stage: new TotalRows(collection), gives: 'keys', residual: [], sorted: true, scans: [], reader: undefined };
 }
 
 function idAccess(collection: Collection, id: Value): Access {

@@ -19,6 +19,9 @@ export interface Row {
   readonly entry: { readonly fields: Uint8Array; readonly typeBits: Uint8Array } | undefined;
 }
 
+/** A row of which only its being there counts. */
+export const bareRow: Row = { key: new Uint8Array(0), document: undefined, entry: undefined };
+
 /** A stream of rows; empty batches are allowed, undefined is the end. */
 export interface RowSource {
   next(context: Interruptible): Promise<readonly Row[] | undefined>;

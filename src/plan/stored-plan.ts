@@ -14,6 +14,7 @@ import { OutputSource } from './output.ts';
 import type { Output } from './output.ts';
 import { Execution } from './row.ts';
 import type { Interruptible, PlanStage, Renewal } from './row.ts';
+import { TotalRows } from './total-rows.ts';
 import { planKeyHash, shapeHash } from './shape-hash.ts';
 import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, QueryRequest, ReleasableSource } from './types.ts';
 
@@ -26,8 +27,6 @@ export interface PlanParts {
   readonly stage: PlanStage;
   readonly output: Output;
   readonly rejected: readonly PlanStage[];
-  /** Every document is counted: the collection's totals say how many there are. */
-  readonly countsAll: boolean;
 }
 
 /** The one implementation of Plan. */
@@ -39,7 +38,7 @@ export class StoredPlan implements Plan {
   }
 
   get summary(): string {
-    return this.#parts.countsAll ? 'RECORD_STORE_FAST_COUNT' : summarize(this.#parts.stage);
+    return summarize(this.#parts.stage);
   }
 
   open(renewal?: Renewal): ReleasableSource {
@@ -69,8 +68,8 @@ export class StoredPlan implements Plan {
   }
 
   async #countIn(execution: Execution, context: Interruptible): Promise<number> {
-    const { stage, collection, txn, countsAll } = this.#parts;
-    if (countsAll) return this.#inWindow(must(collection, 'a collection').totals(txn).rows);
+    const { stage } = this.#parts;
+    if (stage instanceof TotalRows) return stage.count(execution);
     if (stage instanceof IndexScan && stage.isPlain) return this.#countEntries(stage, execution, context);
     const rows = stage.open(execution);
     let count = 0;
@@ -99,16 +98,10 @@ export class StoredPlan implements Plan {
     return counter.count;
   }
 
-  #inWindow(rows: number): number {
-    const { skip = 0, limit = 0 } = this.#parts.request;
-    const left = Math.max(rows - skip, 0);
-    return limit > 0 ? Math.min(left, limit) : left;
-  }
-
   async explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: string): Promise<readonly (readonly [string, Value])[]> {
     const around = this.#outerStages(outer);
     const { ns, request, stage, rejected } = this.#parts;
-    const winningPlan = this.#parts.countsAll ? fastCount() : describeStage(stage, around);
+    const winningPlan = describeStage(stage, around);
     const queryPlanner = Document.of({
       namespace: ns.text,
       parsedQuery: describeFilter(request.filter.shape),
@@ -151,7 +144,7 @@ export class StoredPlan implements Plan {
       executionTimeMillis: Math.round(context.clock.monotonicMs() - started),
       totalKeysExamined: keys,
       totalDocsExamined: documents,
-      executionStages: this.#parts.countsAll ? fastCount() : describeRun(stage, execution, returned, around),
+      executionStages: describeRun(stage, execution, returned, around),
       ...(verbosity === 'allPlansExecution' ? { allPlansExecution: BsonArray.empty } : {}),
     });
   }
@@ -170,5 +163,3 @@ export class StoredPlan implements Plan {
     }
   }
 }
-
-const fastCount = (): Document => Document.of({ stage: 'COUNT', inputStage: Document.of({ stage: 'RECORD_STORE_FAST_COUNT' }) });

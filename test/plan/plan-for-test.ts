@@ -43,7 +43,7 @@ export interface Find {
 
 const ns = namespaceOf('test', 'people');
 
-async function planFor(catalog: Catalog, txn: CatalogTransaction, find: Find): Promise<Plan> {
+export async function planFor(catalog: Catalog, txn: CatalogTransaction, find: Find): Promise<Plan> {
   const collection = await catalog.collection(txn, ns);
   const request: QueryRequest = {
     filter: compileFilter(find.filter ?? Document.empty, options),

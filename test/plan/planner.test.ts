@@ -115,6 +115,16 @@ test('two indexes whose common documents are few are intersected, and a count of
   assert.equal((await run(catalog, { filter, purpose: 'count' })).get('totalDocsExamined'), 0);
   const rows = await find(catalog, { filter });
   assert.equal(rows.length, wanted);
+  // As of a pipeline that counts: no field is read.
+  const counting = { filter, more: { fieldsNeeded: [] } };
+  assert.deepEqual(await stages(catalog, counting), ['AND_HASH', 'IXSCAN', 'IXSCAN']);
+  assert.equal((await find(catalog, counting)).length, wanted);
+  await catalog.run((txn) => catalog.dropIndexes(txn, people, 'b_1'));
+  await catalog.createIndexes(people, [spec({ b: 1 }, { clustering: true })]);
+  for (const query of [counting, { filter }]) {
+    assert.deepEqual(await stages(catalog, query), ['IXSCAN']);
+    assert.equal((await find(catalog, query)).length, wanted);
+  }
 });
 
 test('an $or with an index for each branch unites them', async () => {
@@ -186,6 +196,8 @@ test('a count without filter reads nothing, skip and limit counted', async () =>
   assert.equal(await count(catalog, {}), 100);
   assert.equal(await count(catalog, { skip: 95 }), 5);
   assert.equal(await count(catalog, { limit: 7 }), 7);
+  assert.deepEqual(await stages(catalog, { purpose: 'count' }), ['COUNT', 'RECORD_STORE_FAST_COUNT']);
+  assert.equal((await find(catalog, { more: { fieldsNeeded: [] } })).length, 100);
 });
 
 test('distinct values come once, elements of arrays singly, from the index where it holds the path', async () => {
