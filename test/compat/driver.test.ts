@@ -1,14 +1,18 @@
+// The official driver, with what it does at its start and the ways in which it can send.
+
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { BSON, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } from 'mongodb';
 import { openServerForTest } from '../support/open-server-for-test.ts';
 
 describe('the official driver', async () => {
   const server = await openServerForTest();
   const client = await server.driver();
+  const db = client.db('test');
   after(() => server.close());
 
   test('finds what it inserted', async () => {
-    const things = client.db('test').collection('things');
+    const things = db.collection('things');
     const { insertedId } = await things.insertOne({ name: 'one', n: 1 });
     assert.deepEqual(await things.findOne({ name: 'one' }), { _id: insertedId, name: 'one', n: 1 });
     const { insertedCount } = await things.insertMany(Array.from({ length: 1000 }, (_, i) => ({ i, even: i % 2 === 0 })));
@@ -16,5 +20,77 @@ describe('the official driver', async () => {
     assert.equal(await things.estimatedDocumentCount(), 1001);
     assert.equal(await things.countDocuments({ even: true }), 500);
     assert.equal((await things.find({ even: true }).toArray()).length, 500);
+  });
+
+  test('gets back the types and the order of fields that it sent', async () => {
+    const types = db.collection('types');
+    const sent = {
+      _id: new ObjectId(),
+      z: new Int32(1),
+      a: Long.fromNumber(2),
+      d: new Double(3),
+      dec: Decimal128.fromString('1.10'),
+      u: new UUID(),
+      t: new Timestamp({ t: 1, i: 2 }),
+      when: new Date(5),
+      list: [1, [2, { x: null }]],
+    };
+    await types.insertOne(sent);
+    const got = await types.findOne({ _id: sent._id }, { promoteValues: false, promoteLongs: false });
+    assert.ok(got !== null);
+    assert.ok(got['z'] instanceof Int32 && got['a'] instanceof Long && got['d'] instanceof Double);
+    assert.equal(String(got['dec']), '1.10');
+    const raw: unknown = await types.findOne({ _id: sent._id }, { raw: true });
+    assert.ok(raw instanceof Uint8Array);
+    assert.deepEqual([...raw], [...BSON.serialize(sent)]);
+  });
+
+  test('writes without waiting for an answer, and what it wrote is there', async () => {
+    const c = db.collection<{ _id: number }>('unacknowledged');
+    const { acknowledged } = await c.insertOne({ _id: 1 }, { writeConcern: { w: 0 } });
+    assert.equal(acknowledged, false);
+    let found = await c.findOne({ _id: 1 });
+    for (let i = 0; i < 200 && found === null; i++) found = await c.findOne({ _id: 1 });
+    assert.deepEqual(found, { _id: 1 });
+  });
+
+  test('speaks compressed when both sides can', async () => {
+    const compressing = await server.driver({ compressors: ['zlib'] });
+    const c = compressing.db('test').collection('compressed');
+    const text = 'a text that is long enough to be worth it '.repeat(100);
+    await c.insertMany(Array.from({ length: 50 }, (_, i) => ({ i, text })));
+    const before = server.counters.bytesOut;
+    assert.equal((await c.find().toArray()).length, 50);
+    assert.ok(server.counters.bytesOut - before < 50_000, 'the answer was not compressed');
+  });
+
+  test('is told what shells and tools ask at their start', async () => {
+    const admin = client.db('admin');
+    const hello = await admin.command({ hello: 1 });
+    assert.equal(hello['isWritablePrimary'], true);
+    assert.equal(hello['setName'], 'frond');
+    assert.deepEqual(hello['hosts'], [`127.0.0.1:${String(server.port)}`]);
+    assert.equal((await admin.command({ buildInfo: 1 }))['version'], '7.0.14');
+    assert.deepEqual((await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 }))['featureCompatibilityVersion'], { version: '7.0' });
+    await assert.rejects(admin.command({ atlasVersion: 1 }), { code: 59, message: "no such command: 'atlasVersion'" });
+    assert.ok((await admin.admin().listDatabases({ nameOnly: true })).databases.some(({ name }) => name === 'test'));
+    assert.ok((await db.listCollections({}, { nameOnly: true }).toArray()).some(({ name }) => name === 'things'));
+    assert.equal((await admin.aggregate([{ $currentOp: {} }]).toArray()).length > 0, true);
+  });
+
+  test('sees a view as the pipeline behind it', async () => {
+    await db.createCollection('evens', { viewOn: 'things', pipeline: [{ $match: { even: true } }] });
+    const evens = db.collection('evens');
+    assert.equal(await evens.countDocuments({}), 500);
+    assert.equal((await evens.find({ i: { $lt: 10 } }).sort({ i: -1 }).toArray())[0]?.['i'], 8);
+    assert.deepEqual(await evens.distinct('even'), [true]);
+    await assert.rejects(evens.insertOne({}), { code: 166 });
+  });
+
+  test('is told of a write concern that one member cannot satisfy, after the write', async () => {
+    const c = db.collection<{ _id: number }>('concern');
+    await assert.rejects(c.insertOne({ _id: 1 }, { writeConcern: { w: 2 } }), { code: 100 });
+    assert.deepEqual(await c.findOne({ _id: 1 }), { _id: 1 });
+    await c.insertOne({ _id: 2 }, { writeConcern: { w: 'majority', journal: true } });
   });
 });
