@@ -15,6 +15,7 @@ import { aggregate } from './data/aggregate.ts';
 import { COUNT_COMMANDS } from './data/count.ts';
 import { deleteCommand } from './data/delete.ts';
 import { explain } from './data/explain.ts';
+import { fileMd5 } from './data/file-md5.ts';
 import { find } from './data/find.ts';
 import { findAndModify } from './data/find-and-modify.ts';
 import { insert } from './data/insert.ts';
@@ -55,6 +56,7 @@ const ALL: readonly Command[] = [
   find,
   aggregate,
   explain,
+  fileMd5,
   ...COUNT_COMMANDS,
   ...DEFAULT_COMMANDS,
   ...IDENTITY_COMMANDS,

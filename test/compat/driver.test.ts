@@ -1,8 +1,9 @@
 // The official driver, with what it does at its start and the ways in which it can send.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { BSON, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } from 'mongodb';
+import { BSON, Decimal128, Double, GridFSBucket, Int32, Long, ObjectId, Timestamp, UUID } from 'mongodb';
 import { openServerForTest } from '../support/open-server-for-test.ts';
 
 describe('the official driver', async () => {
@@ -76,6 +77,20 @@ describe('the official driver', async () => {
     assert.ok((await admin.admin().listDatabases({ nameOnly: true })).databases.some(({ name }) => name === 'test'));
     assert.ok((await db.listCollections({}, { nameOnly: true }).toArray()).some(({ name }) => name === 'things'));
     assert.equal((await admin.aggregate([{ $currentOp: {} }]).toArray()).length > 0, true);
+  });
+
+  test('is given the checksum of a GridFS file', async () => {
+    const bucket = new GridFSBucket(db, { chunkSizeBytes: 1000 });
+    const content = Uint8Array.from({ length: 2500 }, (_, i) => i & 0xff);
+    const stream = bucket.openUploadStream('f');
+    await new Promise((resolve, reject) => {
+      stream.once('finish', resolve);
+      stream.once('error', reject);
+      stream.end(content);
+    });
+    const reply = await db.command({ filemd5: stream.id, root: 'fs' });
+    assert.equal(reply['numChunks'], 3);
+    assert.equal(reply['md5'], createHash('md5').update(content).digest('hex'));
   });
 
   test('sees a view as the pipeline behind it', async () => {
