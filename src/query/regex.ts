@@ -60,11 +60,13 @@ function engineOf(parsed: ParsedRegex): Engine {
     backtracking ??= new BacktrackingRegex(parsed);
     return backtracking.find(text, from);
   };
-  const linear = compileLinear(parsed.root);
-  if (linear === undefined) return { test: (text) => slow(text, 0) !== undefined, find: slow };
+  const plain = plainTest(parsed.root);
+  // Text alone needs no engine to be found, so none is made before it is asked where.
+  const linear = plain === undefined ? compileLinear(parsed.root) : undefined;
+  if (linear === undefined) return { test: plain ?? ((text) => slow(text, 0) !== undefined), find: slow };
   const eatsNewline = holdsFinalAssertion(parsed.root);
   return {
-    test: plainTest(parsed.root) ?? ((text) => linear.test(text)),
+    test: (text) => linear.test(text),
     // RE2 eats the newline that `$` only looks at.
     find: (text, from) => (eatsNewline && text.endsWith('\n') ? slow(text, from) : findMatch(linear, text, from)),
   };

@@ -87,6 +87,16 @@ test('the beginning that every match has is known for anchored patterns', () => 
   assert.deepEqual(known('abc'), ['', false]);
 });
 
+test('the longest and deepest patterns are compiled quickly or refused', () => {
+  assert.equal(code('a'.repeat(32764)), 0);
+  assert.equal(code('a'.repeat(32765)), 51091);
+  assert.equal(code(`a${'{1}'.repeat(5000)}`), 51091);
+  assert.equal(code('('.repeat(5000)), 51091);
+  assert.equal(code('(?:'.repeat(200) + 'a' + ')'.repeat(200)), 0);
+  assert.equal(code('(a{1,1000}){1,1000}'), 0);
+  assert.equal(code('[a-z]'.repeat(6000), 'i'), 0);
+});
+
 test('a pattern that would run for ever is an error', () => {
   const pattern = compilePattern('^(a|aa)+\\1$', '');
   assert.throws(() => pattern.test(`${'a'.repeat(60)}b`), { code: 51156 });

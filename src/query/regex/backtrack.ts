@@ -8,7 +8,7 @@ import type { Assertion, ConditionNode, ParsedRegex, RegexNode, RepeatNode } fro
 import { setHas } from './to-re2.ts';
 
 /** Steps for one text: a few milliseconds, and somewhat more for each character of a long one. */
-const STEPS_MAX = 250_000;
+const STEPS_MAX = 100_000;
 const STEPS_PER_CHARACTER = 4;
 
 /** Goes on matching at a UTF-16 position; true if all that follows matched. */
@@ -62,10 +62,11 @@ export class BacktrackingRegex {
     this.#from = from;
     this.#steps = 0;
     try {
+      // An attempt that fails takes back what it caught.
+      this.#captures = new Array<number>((this.#parsed.groupCount + 1) * 2).fill(-1);
+      this.#kept = -1;
+      this.#returns.length = 0;
       for (let at = from; at <= text.length; at += widthAt(text, at) || 1) {
-        this.#captures = new Array<number>((this.#parsed.groupCount + 1) * 2).fill(-1);
-        this.#kept = -1;
-        this.#returns.length = 0;
         if (this.#start(at)) return this.#result(at);
       }
       return undefined;

@@ -20,6 +20,7 @@ export interface RegexFlags {
 }
 
 const GROUPS_DEEP_MAX = 250;
+const REPEATS_DEEP_MAX = 20;
 const REPEAT_MAX = 65535;
 
 /** Parses a pattern under these flags. */
@@ -136,9 +137,10 @@ class RegexParser {
 
   #quantified(atom: RegexNode): RegexNode {
     let node = atom;
-    for (;;) {
+    for (let nesting = 0; ; nesting++) {
       const bounds = this.#bounds();
       if (bounds === undefined) return node;
+      if (nesting === REPEATS_DEEP_MAX) throw invalid('quantifiers are too deeply nested');
       const mode = this.#reader.take('?') ? 'lazy' : this.#reader.take('+') ? 'possessive' : 'greedy';
       const repeat: RepeatNode = { kind: 'repeat', body: node, min: bounds[0], max: bounds[1], mode };
       node = repeat;
@@ -376,14 +378,17 @@ const newlineSequence: RegexNode = {
 /** One text for texts that follow each other. */
 function joinText(items: readonly RegexNode[]): RegexNode[] {
   const joined: RegexNode[] = [];
+  let points: number[] = [];
   for (const item of items) {
     const last = joined.at(-1);
-    if (item.kind === 'text' && last?.kind === 'text' && item.caseless === last.caseless) {
-      joined[joined.length - 1] = { ...last, points: [...last.points, ...item.points] };
-    } else {
+    if (item.kind !== 'text') {
       joined.push(item);
+    } else if (last?.kind === 'text' && item.caseless === last.caseless) {
+      points.push(...item.points);
+    } else {
+      points = [...item.points];
+      joined.push({ ...item, points });
     }
   }
   return joined;
 }
-

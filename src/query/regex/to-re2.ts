@@ -18,11 +18,37 @@ const assertions: Readonly<Record<Assertion, string | undefined>> = {
   searchStart: undefined,
 };
 
-/** The pattern for RE2, or undefined where RE2 cannot. `last` is false where something may still follow. */
+/** Patterns beyond this size take RE2 tens of milliseconds to compile. */
+const WEIGHT_MAX = 3000;
+
+/** The pattern for RE2, or undefined where RE2 cannot, or not in reasonable time. */
 export function toRe2(node: RegexNode): string | undefined {
-  return emit(node, true);
+  return weigh(node) > WEIGHT_MAX ? undefined : emit(node, true);
 }
 
+/** About how large RE2's program becomes: counted repetitions are written out in it. */
+function weigh(node: RegexNode): number {
+  switch (node.kind) {
+    case 'text':
+      return node.points.length * (node.caseless ? 3 : 1);
+    case 'set':
+      return 3 + node.set.ranges.length / 8 + node.set.properties.length * 30;
+    case 'sequence':
+      return node.items.reduce((sum, item) => sum + weigh(item), 0);
+    case 'choice':
+      return node.branches.reduce((sum, branch) => sum + weigh(branch), node.branches.length);
+    case 'repeat':
+      return (1 + weigh(node.body)) * (node.max === Infinity ? node.min + 1 : node.max);
+    case 'group':
+    case 'look':
+    case 'atomic':
+      return 1 + weigh(node.body);
+    default:
+      return 1;
+  }
+}
+
+/** `last` is false where something may still follow. */
 function emit(node: RegexNode, last: boolean): string | undefined {
   switch (node.kind) {
     case 'text':
