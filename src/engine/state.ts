@@ -17,6 +17,7 @@ import { LockTable } from './txn/lock-table.ts';
 import { RecentKeys, recentKeyBytes } from './txn/recent-keys.ts';
 import { Snapshots } from './txn/snapshots.ts';
 import type { DictionaryId, DictionaryOptions, EngineOptions, Seq } from './types.ts';
+import { RecordWriter } from './wal/record.ts';
 import type { RedoLog } from './wal/redo-log.ts';
 
 /** Counters of an environment since it was opened. */
@@ -45,6 +46,8 @@ export class EngineState {
   readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, openTransactions: 0 };
   readonly store: BlockStore;
   readonly frontPool: FrontPool;
+  /** Commits make their records in it, one at a time; its memory is used again, for growing by doubling would leave much to the collector. */
+  readonly recordWriter: RecordWriter = new RecordWriter();
   /** Whoever writes blocks passes it; `verify` closes it to see the files still. */
   readonly fileGate: Gate = new Gate();
   /** Trees with frozen fronts, in the order in which they were frozen. */

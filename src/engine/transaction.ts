@@ -18,7 +18,6 @@ import { lockBytes } from './txn/lock-table.ts';
 import type { LockOwner, PendingLock } from './txn/lock-table.ts';
 import { WriteSet } from './txn/write-set.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from './types.ts';
-import { RecordWriter } from './wal/record.ts';
 
 /** How often and how long a commit that gives space back waits for the log to have some. */
 const refusalsMax = 40;
@@ -298,7 +297,8 @@ export class EngineTransaction implements Transaction, LockOwner {
   }
 
   #record(): Uint8Array {
-    const writer = new RecordWriter();
+    const writer = this.#parts.state.recordWriter;
+    writer.begin();
     const slice = emptySlice();
     for (const { id, kind, options } of this.#writes.changes) {
       if (kind === 'create' && options !== undefined) writer.create(id, options);

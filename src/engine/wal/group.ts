@@ -33,32 +33,54 @@ export function groupBytes(payloadBytes: number): number {
   return Math.ceil((groupHeaderBytes + payloadBytes) / groupUnit) * groupUnit;
 }
 
-/** A whole group, padded with zeros. Records are given in order of their seqs, which follow one another. */
-export function encodeGroup(bodies: readonly Uint8Array[], place: { readonly segment: number; readonly number: number; readonly firstSeq: number; readonly chain: number; readonly synced: number }): {
-  readonly image: Uint8Array;
-  readonly checksum: number;
-} {
-  let payload = 0;
-  for (const body of bodies) payload += recordHeaderBytes + body.length;
-  const image = new Uint8Array(groupBytes(payload));
-  const view = new DataView(image.buffer);
-  view.setUint32(0, magic, true);
-  view.setUint32(8, payload, true);
-  view.setUint32(12, bodies.length, true);
-  setU64(view, 16, place.number);
-  setU64(view, 24, place.firstSeq);
-  setU64(view, 32, place.segment);
-  view.setUint32(40, place.chain, true);
-  setU64(view, 48, place.synced);
-  let at = groupHeaderBytes;
-  for (const body of bodies) {
-    view.setUint32(at, body.length, true);
-    image.set(body, at + recordHeaderBytes);
-    at += recordHeaderBytes + body.length;
+/** Where a group stands. */
+export interface GroupPlace {
+  readonly segment: number;
+  readonly number: number;
+  readonly firstSeq: number;
+  readonly chain: number;
+  readonly synced: number;
+}
+
+/** Memory for images, used again group after group: one is in flight at a time. A rare large one is not kept. */
+const keptBytes = 1024 * 1024;
+
+/** Makes groups. The image of one is overwritten by the next. */
+export class GroupEncoder {
+  #memory: Uint8Array = new Uint8Array(groupUnit);
+
+  /** A whole group, padded with zeros. Records are given in order of their seqs, which follow one another. */
+  encode(bodies: readonly Uint8Array[], place: GroupPlace): { readonly image: Uint8Array; readonly checksum: number } {
+    let payload = 0;
+    for (const body of bodies) payload += recordHeaderBytes + body.length;
+    const image = this.#room(groupBytes(payload));
+    const view = new DataView(image.buffer, 0, image.length);
+    view.setUint32(0, magic, true);
+    view.setUint32(8, payload, true);
+    view.setUint32(12, bodies.length, true);
+    setU64(view, 16, place.number);
+    setU64(view, 24, place.firstSeq);
+    setU64(view, 32, place.segment);
+    view.setUint32(40, place.chain, true);
+    view.setUint32(44, 0, true);
+    setU64(view, 48, place.synced);
+    let at = groupHeaderBytes;
+    for (const body of bodies) {
+      view.setUint32(at, body.length, true);
+      image.set(body, at + recordHeaderBytes);
+      at += recordHeaderBytes + body.length;
+    }
+    image.fill(0, at);
+    const checksum = checksumOf(image, at, place.segment);
+    view.setUint32(4, checksum, true);
+    return { image, checksum };
   }
-  const checksum = checksumOf(image, at, place.segment);
-  view.setUint32(4, checksum, true);
-  return { image, checksum };
+
+  #room(bytes: number): Uint8Array {
+    if (bytes > keptBytes) return new Uint8Array(bytes);
+    if (bytes > this.#memory.length) this.#memory = new Uint8Array(Math.min(keptBytes, bytes * 2));
+    return this.#memory.subarray(0, bytes);
+  }
 }
 
 function setU64(view: DataView, at: number, value: number): void {

@@ -26,9 +26,17 @@ export function readDictionaryOptions(reader: ByteReader): DictionaryOptions {
   return { compression, pageBytes: reader.varint(), readPageBytes: reader.varint(), fanout: reader.varint() };
 }
 
+const keptBytes = 1024 * 1024;
+
 /** Writes the parts of a record; `body` gives a copy. */
 export class RecordWriter {
-  readonly #writer: ByteWriter = new ByteWriter(512);
+  #writer: ByteWriter = new ByteWriter(512);
+
+  /** Begins a record; what was written before is forgotten. Memory stays, unless a rare large record has made it grow much. */
+  begin(): void {
+    if (this.#writer.length > keptBytes) this.#writer = new ByteWriter(512);
+    this.#writer.reset();
+  }
 
   /** A message of kind 0 (put) or 1 (remove); its seq is the record's. */
   message(dictionary: number, message: MessageSlice): void {
@@ -60,6 +68,7 @@ export class RecordWriter {
     this.#writer.varint(dictionary);
   }
 
+  /** A copy of the record. */
   body(): Uint8Array {
     return this.#writer.bytes().slice();
   }

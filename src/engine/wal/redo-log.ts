@@ -6,7 +6,7 @@ import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
 import type { Durability, Seq, Soon } from '../types.ts';
 import type { Appended, CommitLog } from './commit-log.ts';
-import { encodeGroup, groupBytes, groupUnit, recordHeaderBytes } from './group.ts';
+import { GroupEncoder, groupBytes, groupUnit, recordHeaderBytes } from './group.ts';
 import type { LogEnd, LoggedGroup, RecordSink } from './log-reader.ts';
 import { LogReader } from './log-reader.ts';
 import type { Segment, SegmentFile } from './segment.ts';
@@ -52,6 +52,7 @@ export class RedoLog implements CommitLog {
   readonly #directory: string;
   readonly #options: RedoLogOptions;
   readonly #delayed: boolean;
+  readonly #encoder: GroupEncoder = new GroupEncoder();
   #segment: Segment;
   #offset: number = 0;
   /** Bytes of a group that was taken and has no place yet, because the log goes on in the next segment. */
@@ -118,7 +119,7 @@ export class RedoLog implements CommitLog {
     if (first === undefined) return;
     this.#chain = first.chain;
     for (const { number, firstSeq, bodies } of tail) {
-      const { image, checksum } = encodeGroup(bodies, { segment: this.#segment.number, number, firstSeq, chain: this.#chain, synced: first.number - 1 });
+      const { image, checksum } = this.#encoder.encode(bodies, { segment: this.#segment.number, number, firstSeq, chain: this.#chain, synced: first.number - 1 });
       await this.#segment.file.write(image, this.#offset);
       this.#offset += image.length;
       this.#chain = checksum;
@@ -273,7 +274,7 @@ export class RedoLog implements CommitLog {
     this.#unplaced = length;
     if (length > this.#segment.size - this.#offset) await this.#roll(length, firstSeq - 1);
     const place = { segment: this.#segment.number, number: this.#group + 1, firstSeq, chain: this.#chain, synced: this.#synced };
-    const { image, checksum } = encodeGroup(bodies, place);
+    const { image, checksum } = this.#encoder.encode(bodies, place);
     const at = this.#offset;
     this.#offset += image.length;
     this.#unplaced = 0;
