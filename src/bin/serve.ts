@@ -32,6 +32,10 @@ function keepGarbageSmall(): void {
   setFlagsFromString('--heap-growing-percent=30');
 }
 
+function onNotice(message: string): void {
+  console.error(`frond: ${message}`);
+}
+
 /** Runs a server; resolves with the exit status. */
 export async function serve(words: readonly string[]): Promise<number> {
   keepGarbageSmall();
