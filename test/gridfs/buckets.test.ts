@@ -150,7 +150,8 @@ describe('a file in a bucket', () => {
       assert.deepEqual(await readAll(opened.bucket, file), bytes);
     }
     assert.equal((await opened.bucket.byId(FileId.parse('name with / and ü')!))?.id.text, 's:name with / and ü');
-    for (const text of ['i:', 'i:1.5', 'i:99999999999999999999', 'u:12', 'j:{', 'j:']) assert.equal(FileId.parse(text), undefined, text);
+    for (const whole of ['i:0', 'i:-7', 'i:2147483648', 'i:-9223372036854775808', 'i:9223372036854775807']) assert.equal(FileId.parse(whole)?.text, whole);
+    for (const text of ['i:9223372036854775808', 'i:', 'i:1.5', 'i:99999999999999999999', 'u:12', 'j:{', 'j:']) assert.equal(FileId.parse(text), undefined, text);
   }));
 
   test('whose id is a double is found by the whole number, for numbers are equal by value', () => withStore(async (opened) => {
@@ -243,6 +244,24 @@ describe('a file in a bucket', () => {
     const file = await opened.bucket.byId(FileId.of('empty'));
     assert.equal(file?.chunkCount, 0);
     assert.equal((await opened.bucket.check(file)).sound, true);
+    await opened.plant({ bytes: new Uint8Array(0), chunks: () => [Document.of({ _id: 2, files_id: 'odd', n: 0, data: new Binary(new Uint8Array(1)) })], id: 'odd' });
+    const odd = await opened.bucket.byId(FileId.of('odd'));
+    assert.deepEqual((await opened.bucket.check(odd!)).extra, [0]);
+  }));
+
+  test('is read past indexes that only look like those of the drivers', () => withStore(async (opened) => {
+    const bytes = patternBytes(10_000);
+    const keys: readonly (readonly [readonly string[], readonly number[], Readonly<Record<string, Value>>])[] = [
+      [['files_id', 'n'], [1, -1], {}], [['n', 'files_id'], [1, 1], {}], [['files_id'], [1], {}], [['files_id', 'n', 'x'], [1, 1, 1], {}], [['files_id', 'n'], [1, 1], { sparse: true }],
+    ];
+    for (const [i, [paths, directions, options]] of keys.entries()) {
+      const bucket = `odd${i}`;
+      const spec = Document.of({ key: Document.fromEntries(paths.map((path, at) => [path, directions[at]!])), name: 'odd', ...options });
+      await opened.catalog.createIndexes(namespaceOf('test', `${bucket}.chunks`), [spec]);
+      await opened.plant({ bytes, chunkSize: 1000, chunks: (usual) => [...usual].reverse() }, bucket);
+      const found = opened.store.bucket('test', bucket);
+      assert.deepEqual(await readAll(found, (await found.byName('movie.mp4', -1))!), bytes);
+    }
   }));
 });
 
