@@ -11,7 +11,7 @@ import type { OpenEnvironment } from './history.ts';
 import { assertState, catalog, Clients, Ledger } from './concurrent-history.ts';
 
 /** Small everything, locks that are waited for shortly, sometimes a cache in which commits are applied in slices. */
-export function clientOptions(random: SimRandom): Partial<EngineOptions> {
+function clientOptions(random: SimRandom): Partial<EngineOptions> {
   return { ...smallOptions(random), lockWaitMs: random.pick([5, 100, 30_000]) };
 }
 

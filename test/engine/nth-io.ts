@@ -11,7 +11,7 @@ import type { Operation } from '../sim/sim-faults.ts';
 import { allRows, hex } from './history.ts';
 import type { OpenEnvironment } from './history.ts';
 
-export const scriptOptions: Partial<EngineOptions> = {
+const scriptOptions: Partial<EngineOptions> = {
   cacheBytes: 1024 * 1024, frontBytes: 900, bufferBytes: 1200, logBytes: 150_000, logSegmentBytes: 131_072, checkpointPeriodMs: 150,
   dictionary: { compression: 'lz4', pageBytes: 1024, readPageBytes: 512, fanout: 4 },
 };
@@ -33,7 +33,7 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const refusals: ReadonlySet<string> = new Set(['no-space', 'closed']);
 
 /** What was asked for, what was answered, and the judge of what is found later. */
-export class Script {
+class Script {
   readonly #open: OpenEnvironment;
   readonly #commits: ScriptCommit[] = [];
   readonly #ids = new Map<string, DictionaryId>();

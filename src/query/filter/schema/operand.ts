@@ -9,16 +9,19 @@ function refuseType(keyword: string, wanted: string): Error {
   return refuse(14, `$jsonSchema keyword '${keyword}' must be ${wanted}`);
 }
 
+/** A document; 14 else. */
 export function objectOperand(keyword: string, value: Value): Document {
   if (!(value instanceof Document)) throw refuseType(keyword, 'an object');
   return value;
 }
 
+/** A boolean; 14 else. */
 export function booleanOperand(keyword: string, value: Value): boolean {
   if (typeof value !== 'boolean') throw refuseType(keyword, 'a boolean');
   return value;
 }
 
+/** A string; 14 else. */
 export function stringOperand(keyword: string, value: Value): string {
   if (typeof value !== 'string') throw refuseType(keyword, 'a string');
   return value;
