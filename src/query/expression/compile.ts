@@ -5,6 +5,7 @@ import type { Value } from '../../bson/index.ts';
 import { Compiler } from './compiler.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
 import type { Expression, ExpressionOptions } from './expression.ts';
+import { trigonometryOperators } from './trigonometry.ts';
 import { typeOperators } from './type.ts';
 import { variableOperators } from './variable.ts';
 import { accumulateOperators } from './accumulate.ts';
@@ -34,6 +35,7 @@ const families: readonly OperatorTable[] = [
   substringOperators,
   regexOperators,
   typeOperators,
+  trigonometryOperators,
   dateOperators,
   dateSpanOperators,
   accumulateOperators,
