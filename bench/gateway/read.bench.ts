@@ -89,7 +89,7 @@ const readOverHttp = bench<Sizes>({
   large,
   prepare: async (sizes): Promise<Prepared> => {
     const { gateway, file, close } = await store(sizes);
-    const client = fileURLToPath(new URL('drain.js', import.meta.url));
+    const client = fileURLToPath(new URL('drain-child.js', import.meta.url));
     const run = async (): Promise<Work> => {
       const child = spawn(process.execPath, [client, String(gateway.address.port), `/b/fs/id/${file.id.text}`], { stdio: ['ignore', 'pipe', 'inherit'] });
       let said = '';

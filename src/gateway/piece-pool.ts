@@ -8,7 +8,7 @@ export interface Piece {
   length: number;
 }
 
-const pieceBytes: number = 256 * 1024;
+const pieceBytes = 256 * 1024;
 /** Pieces kept for the next answer. */
 const idleMax = 64;
 

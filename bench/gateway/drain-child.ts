@@ -1,4 +1,4 @@
-// A client that reads one answer as fast as it comes and keeps nothing: `node drain.js PORT PATH` prints the bytes that came. In a process of its own,
+// A client that reads one answer as fast as it comes and keeps nothing: `node drain-child.js PORT PATH` prints the bytes that came. In a process of its own,
 // so that its work is not counted as the gateway's.
 
 import { connect } from 'node:net';
