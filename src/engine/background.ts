@@ -80,8 +80,11 @@ export class Background {
 
   /** Flushes every front, so that the next start replays nothing; as far as there is space. */
   async flushAll(): Promise<void> {
-    this.#state.freezePinning(Infinity);
-    while (this.#state.frozen.size > 0) if ((await this.step()) !== 'done') return;
+    do {
+      while (this.#state.frozen.size > 0) if ((await this.step()) !== 'done') return;
+      // A tree whose front was frozen before has another one by now.
+      this.#state.freezePinning(Infinity);
+    } while (this.#state.frozen.size > 0);
   }
 
   async #every(periodMs: number, act: () => Promise<void>): Promise<void> {

@@ -205,7 +205,10 @@ export class EngineState {
       return;
     }
     this.#freezeLater = 0;
-    for (const tree of this.trees.values()) if (tree.frozen.length === 0 && (tree.oldestUnflushed ?? Infinity) <= seq) this.freeze(tree);
+    for (const tree of this.trees.values()) {
+      const oldest = tree.oldestUnflushed;
+      if (tree.frozen.length === 0 && oldest !== undefined && oldest <= seq) this.freeze(tree);
+    }
   }
 
   /** A commit is whole in the fronts. */

@@ -174,6 +174,7 @@ export class Tree {
   flushed(front: Front): void {
     assert(this.frozen.at(-1) === front, 'fronts are flushed oldest first');
     this.frozen = this.frozen.slice(0, -1);
+    assert(front.seqMax > this.flushedSeq, 'a front holds what is not below it yet');
     this.flushedSeq = front.seqMax;
     this.#flushed = { rows: this.#flushed.rows + front.rows, bytes: this.#flushed.bytes + front.bytes };
   }
