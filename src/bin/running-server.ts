@@ -48,6 +48,8 @@ export class RunningServer {
       const engine = await openEnvironment(env, options.dbPath, {
         cacheBytes: options.cacheBytes,
         checkpointPeriodMs: options.checkpointPeriodMs,
+      // A command that waits longer tries again, and looks at its own time limit meanwhile.
+      lockWaitMs: 1000,
         durability: delayedCommitsMs === undefined ? 'sync' : { delayedMs: delayedCommitsMs },
       });
       undo.add(() => engine.close());

@@ -4,6 +4,7 @@
 
 import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
+import { transactionBytesMax } from './options.ts';
 import type { EngineState } from './state.ts';
 import type { Tree } from './tree/tree.ts';
 import type { DictionaryId, DictionaryOptions, Seq } from './types.ts';
@@ -154,6 +155,6 @@ export class Commits {
 
 /** Largest record that a transaction may log. */
 export function checkRecordSize(state: EngineState, bytes: number): void {
-  const bytesMax = Math.floor(state.options.cacheBytes / 8);
-  if (bytes > bytesMax) throw new EngineError('too-large', `a transaction of ${bytes} bytes is beyond the limit of ${bytesMax} (an eighth of the cache)`);
+  const bytesMax = transactionBytesMax(state.options.cacheBytes);
+  if (bytes > bytesMax) throw new EngineError('too-large', `a transaction of ${bytes} bytes is beyond the limit of ${bytesMax}`);
 }

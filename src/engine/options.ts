@@ -16,6 +16,14 @@ const dictionaryLimits: Readonly<Record<'pageBytes' | 'readPageBytes' | 'fanout'
   fanout: [4, 64],
 };
 
+/**
+ * Most that one transaction may hold: an eighth of the cache, and always enough for one message of the largest size with what goes beside it,
+ * for a small cache must not refuse a large document. Beyond it: `too-large` (law 7, until write sets spill).
+ */
+export function transactionBytesMax(cacheBytes: number): number {
+  return Math.max(Math.floor(cacheBytes / 8), messageBytesMax + 7 * MiB);
+}
+
 /** What the caller said, completed; out of bounds is EngineError `format`. */
 export function dictionaryOptions(defaults: DictionaryOptions, given: Partial<DictionaryOptions> = {}): DictionaryOptions {
   const options = { ...defaults, ...given };

@@ -5,7 +5,7 @@ import { EngineError } from '../base/errors.ts';
 import { hash52 } from '../base/hash.ts';
 import { checkRecordSize } from './commits.ts';
 import { EngineCursor } from './cursor.ts';
-import { dictionaryOptions, messageBytesMax } from './options.ts';
+import { dictionaryOptions, messageBytesMax, transactionBytesMax } from './options.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { messageKinds } from './run/message.ts';
 import { emptyRecord } from './state.ts';
@@ -198,9 +198,9 @@ export class EngineTransaction implements Transaction, LockOwner {
     }
     this.#charge(this.#writes.write(id, key, kind, value));
     const { budget, options } = this.#parts.state;
-    const mine = Math.floor(options.cacheBytes / 8);
-    if (this.#writeSetBytes > mine + 4096) throw new EngineError('too-large', `a transaction beyond ${mine} bytes (an eighth of the cache)`);
-    return budget.held('writeSets') > options.cacheBytes / 4 ? this.#waitForRoom() : undefined;
+    const mine = transactionBytesMax(options.cacheBytes);
+    if (this.#writeSetBytes > mine + 4096) throw new EngineError('too-large', `a transaction beyond the limit of ${mine} bytes`);
+    return budget.held('writeSets') > Math.max(options.cacheBytes / 4, mine) ? this.#waitForRoom() : undefined;
   }
 
   #charge(bytes: number): void {
@@ -212,12 +212,13 @@ export class EngineTransaction implements Transaction, LockOwner {
   async #waitForRoom(): Promise<void> {
     const { state } = this.#parts;
     const timer = new AbortController();
-    const room = state.budget.wait(() => state.budget.held('writeSets') <= state.options.cacheBytes / 4 || timer.signal.aborted);
+    const shared = Math.max(state.options.cacheBytes / 2, 2 * transactionBytesMax(state.options.cacheBytes));
+    const room = state.budget.wait(() => state.budget.held('writeSets') <= shared / 2 || timer.signal.aborted);
     const limit = state.env.clock.sleep(20, timer.signal);
     await Promise.race([room, limit]);
     timer.abort();
     state.budget.wake();
-    if (state.budget.held('writeSets') > state.options.cacheBytes / 2) throw new EngineError('too-large', 'open transactions together are beyond half of the cache');
+    if (state.budget.held('writeSets') > shared) throw new EngineError('too-large', `open transactions together are beyond the limit of ${shared} bytes`);
   }
 
   count(id: DictionaryId, rows: number, bytes: number): void {

@@ -134,7 +134,9 @@ export class Front {
   #makeRoom(length: number): void {
     const needed = this.#used + length;
     if (needed > this.#arena.length) {
-      const arena = new Uint8Array(Math.max(this.#arena.length * 2, needed));
+      // A large one grows by less: what is not used counts against the budget too.
+      const grown = this.#arena.length * (this.#arena.length < 4_000_000 ? 2 : 1.25);
+      const arena = new Uint8Array(Math.max(Math.floor(grown), needed));
       arena.set(this.#arena.subarray(0, this.#used));
       this.#arena = arena;
     }
