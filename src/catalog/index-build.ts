@@ -1,5 +1,6 @@
-// Building indexes on a collection that has documents. Writers of the collection are held back while it lasts: the definition's version
-// goes up, so that what was written under the old one does not commit (law 29), and commits under way are waited for. Small collections are
+// Building indexes on a collection that has documents. Writers of the collection are held back while it lasts: nothing that wrote it commits
+// until the index is registered, what was written under the old definition does not commit then (law 29), and commits under way are waited
+// for. Small collections are
 // built in the one transaction that registers the index. Larger ones in batches of transactions, in bounded memory, into dictionaries that
 // only `b` rows of dictionary 1 know; the last transaction registers the indexes and takes the rows away, so that a crash leaves dictionaries
 // that the next open drops, and nothing that anybody can see.
@@ -143,8 +144,6 @@ export class IndexBuilds {
     }
     const { promise, end } = deferred();
     state.held = promise;
-    state.version += 1;
-    names.refresh(ns.text, this.#parts.maker.make(ns, newest.entry, newest));
     try {
       await Promise.allSettled([...state.committing]);
       return await this.#build(ns, specs, checkInterrupt);

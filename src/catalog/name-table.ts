@@ -59,11 +59,6 @@ export class NameTable implements TransactionObserver {
     return this.#states.get(text)?.current;
   }
 
-  /** Replaces the object for the newest definition by another of the same definition. */
-  refresh(text: string, current: Named): void {
-    must(this.#states.get(text), 'a known name').current = current;
-  }
-
   lookup(txn: StoredTransaction, ns: Namespace): Soon<Named | undefined> {
     const own = txn.hasNameChanges ? this.#own.get(txn)?.findLast((change) => change.text === ns.text) : undefined;
     if (own !== undefined) return own.after;

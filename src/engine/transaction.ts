@@ -268,7 +268,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     await throttle(state);
     for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) await wait;
     // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
-    for (const id of this.#writes.fronts.keys()) this.#treeToWrite(id);
+    for (const [id, front] of this.#writes.fronts) if (front.count > 0) this.#treeToWrite(id);
     for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#treeToWrite(id).isGoing = true;
     return await commits.commit(body);
   }

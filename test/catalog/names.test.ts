@@ -116,7 +116,8 @@ test('a transaction sees the names it changed before others do, and taking it ba
   const { catalog } = await openForTest();
   const txn = catalog.begin('snapshot');
   const mark = txn.mark();
-  await catalog.create(txn, people, Document.empty);
+  const made = await catalog.ensureCollection(txn, people);
+  await made.insert(txn, made.prepare(doc({ _id: 1 })));
   assert.notEqual(await catalog.collection(txn, people), undefined);
   assert.equal(await catalog.collection(catalog.begin('read'), people), undefined);
   txn.rollbackTo(mark);
