@@ -4,6 +4,7 @@
 import { Document } from '../bson/index.ts';
 import type { BsonArray, Value } from '../bson/index.ts';
 import { refuse } from '../query/index.ts';
+import { hoisted } from './hoist.ts';
 import { Pipeline } from './pipeline.ts';
 import { stageRules } from './stage-table.ts';
 import type { PipelineOptions, Stage, StageContext } from './stage.ts';
@@ -28,7 +29,7 @@ function compileStages(items: readonly Value[], context: StageContext): Stage[] 
     if (stage.output !== undefined && index < stages.length - 1) throw refuse(40601, `${stage.name} can only be the final stage in the pipeline`);
     if (stage.makesDocuments === true && index > 0) throw refuse(40602, `${stage.name} is only valid as the first stage in a pipeline`);
   });
-  return coalesced(stages);
+  return coalesced(hoisted(stages));
 }
 
 function compileStage(item: Value, context: StageContext): readonly Stage[] {

@@ -7,7 +7,8 @@ import { sourceOf } from '../session/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import { drain } from './batches.ts';
 import { MEMORY_BYTES_MAX, outOfMemory } from './memory.ts';
-import { Pipeline, joinedFilters } from './pipeline.ts';
+import { joinedFilters } from './filters.ts';
+import { Pipeline } from './pipeline.ts';
 import { matchStage } from './stage/match.ts';
 import type { PipelineOptions, SourceProvider, StageContext } from './stage.ts';
 

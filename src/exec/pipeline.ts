@@ -1,10 +1,11 @@
 // A compiled pipeline: stages in order, what of them a plan can take over, and the source they make when opened.
 // Follows the manual's pages "Aggregation Pipeline" and "Aggregation Pipeline Optimization".
 
-import { BsonArray, Document } from '../bson/index.ts';
+import type { Document } from '../bson/index.ts';
 import { Dependencies, refuse } from '../query/index.ts';
 import type { BatchSource } from '../session/index.ts';
 import { mapped } from './batches.ts';
+import { joinedFilters } from './filters.ts';
 import type { SourceProvider, Stage } from './stage.ts';
 
 /** A document that leaves a pipeline may be this long: what a collection holds, and a little. */
@@ -79,10 +80,4 @@ export class Pipeline {
     if (stages.length === 0) return source;
     return mapped(stages.reduce((below, stage) => stage.open(below, provider), source), withinSize);
   }
-}
-
-/** One filter that means all of these; undefined for none. */
-export function joinedFilters(filters: readonly Document[]): Document | undefined {
-  if (filters.length < 2) return filters[0];
-  return Document.fromEntries([['$and', BsonArray.of(filters)]]);
 }

@@ -87,6 +87,10 @@ export interface Stage {
   readonly takeover?: Takeover;
   /** One stage that does what this one and the one behind it do, if there is such a stage. */
   joinedWith?(next: Stage): Stage | undefined;
+  /** Whether a condition on this path finds the same before the stage as behind it; absent: none does. */
+  readonly leaves?: (path: string) => boolean;
+  /** For a stage of conditions: those on paths that `leaves` answers true for, and the rest; undefined where there are none. */
+  parted?(leaves: (path: string) => boolean): { readonly early: Stage; readonly late: Stage | undefined } | undefined;
   /**
    * Adds the fields of its input that it reads. 'all-of-it': what comes out is made of these fields alone (a projection, a group).
    * 'some': later stages see the document too.

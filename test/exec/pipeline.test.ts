@@ -248,3 +248,36 @@ describe('pipelines that write', () => {
     }
   });
 });
+
+describe('conditions move up', () => {
+  const namesOf = (stages: readonly object[]): string[] =>
+    compilePipeline(valueOf(stages) as BsonArray, options).stages.map(({ name, specification }) =>
+      name === '$match' ? `match ${Object.keys(plain(specification) as object).join()}` : name,
+    );
+
+  it('before stages that leave what they test as it is', () => {
+    assert.deepEqual(namesOf([{ $addFields: { b: '$a' } }, { $sort: { b: 1 } }, { $match: { a: 1, 'b.c': 2 } }]), [
+      'match a',
+      '$addFields',
+      'match b.c',
+      '$sort',
+    ]);
+    assert.deepEqual(namesOf([{ $project: { a: 1, c: { $add: [1, 2] } } }, { $match: { $and: [{ a: 1 }, { _id: 5 }, { c: 3 }] } }]), [
+      'match $and',
+      '$project',
+      'match c',
+    ]);
+    assert.deepEqual(namesOf([{ $unwind: '$tags' }, { $match: { 'tags.x': 1, $or: [{ a: 1 }, { b: 2 }] } }]), ['match $or', '$unwind', 'match tags.x']);
+    assert.deepEqual(namesOf([{ $unset: ['x.y'] }, { $match: { 'x.z': 1, y: 1 } }]), ['match y', '$unset', 'match x.z']);
+    assert.deepEqual(namesOf([{ $lookup: { from: 'c', localField: 'a', foreignField: 'b', as: 'o' } }, { $match: { a: 1 } }]), ['match a', '$lookup']);
+  });
+
+  it('but not where the outcome could differ', () => {
+    for (const before of [{ $limit: 3 }, { $skip: 1 }, { $sample: { size: 3 } }, { $group: { _id: '$a' } }, { $project: { b: 1 } }, { $project: { 'a.x': 1 } }]) {
+      assert.deepEqual(namesOf([before, { $match: { a: 1 } }]).at(-1), 'match a');
+    }
+    assert.deepEqual(namesOf([{ $sort: { a: 1 } }, { $limit: 2 }, { $match: { a: 1 } }]), ['$sort', 'match a']);
+    assert.deepEqual(namesOf([{ $addFields: { b: 1 } }, { $match: { $expr: { $eq: ['$a', 1] } } }]), ['$addFields', 'match $expr']);
+    assert.deepEqual(namesOf([{ $project: { _id: 0, a: 1 } }, { $match: { _id: 1 } }]), ['$project', 'match _id']);
+  });
+});

@@ -8,7 +8,7 @@ import type { Compiler, Expression, ValueKey } from '../../query/index.ts';
 import type { BatchSource, OperationContext } from '../../session/index.ts';
 import { MEMORY_BYTES_MAX, outOfMemory } from '../memory.ts';
 import { collect } from '../nested.ts';
-import { joinedFilters } from '../pipeline.ts';
+import { joinedFilters } from '../filters.ts';
 import type { PipelineOptions, SourceProvider, StageRule } from '../stage.ts';
 import { withValueAt } from './unwind.ts';
 

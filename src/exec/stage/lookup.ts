@@ -6,6 +6,7 @@ import type { Path, Value } from '../../bson/index.ts';
 import { createCompiler, nameOf, refuse, splitPath, validateVariableName, Variable } from '../../query/index.ts';
 import type { Compiler, Expression } from '../../query/index.ts';
 import type { BatchSource, OperationContext } from '../../session/index.ts';
+import { leavesAllBut } from '../hoist.ts';
 import { NestedPipeline } from '../nested.ts';
 import type { NestedTarget } from '../nested.ts';
 import type { SourceProvider, Stage, StageContext, StageRule } from '../stage.ts';
@@ -196,6 +197,7 @@ function lookupStage(lookup: Lookup, specification: Value): Stage {
   return {
     name: '$lookup',
     specification,
+    leaves: leavesAllBut([lookup.as.join('.')]),
     open: (source, provider) => joined(source, new Joiner(lookup, provider)),
     needs: (dependencies) => {
       if (lookup.local !== undefined) dependencies.addPath(lookup.local.text);

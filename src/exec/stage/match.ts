@@ -2,8 +2,9 @@
 
 import { BsonArray, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
-import { compileFilter, refuse } from '../../query/index.ts';
+import { compileFilter, Dependencies, refuse } from '../../query/index.ts';
 import { mapped } from '../batches.ts';
+import { joinedFilters } from '../filters.ts';
 import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
 
 /** The stage of a filter. */
@@ -18,7 +19,32 @@ export function matchStage(filter: Document, options: PipelineOptions): Stage {
       addFields(filter, dependencies);
       return 'some';
     },
+    parted: (leaves) => {
+      const conditions = conditionsOf(filter);
+      const early = conditions.filter((condition) => readsOnly(condition, leaves));
+      const [first] = early;
+      if (first === undefined) return undefined;
+      const late = joinedFilters(conditions.filter((condition) => !early.includes(condition)));
+      return {
+        early: matchStage(joinedFilters(early) ?? first, options),
+        late: late === undefined ? undefined : matchStage(late, options),
+      };
+    },
   };
+}
+
+/** What must all be true, one by one. */
+function conditionsOf(filter: Document): Document[] {
+  return filter.fields.flatMap(([name, value]) => {
+    if (name !== '$and' || !(value instanceof BsonArray)) return [Document.fromEntries([[name, value]])];
+    return value.items().flatMap((item) => (item instanceof Document ? conditionsOf(item) : []));
+  });
+}
+
+function readsOnly(condition: Document, leaves: (path: string) => boolean): boolean {
+  const dependencies = new Dependencies();
+  addFields(condition, dependencies);
+  return dependencies.fields()?.every(leaves) === true;
 }
 
 /** Every top-level name is read, and all of the document where an expression may read anything. */

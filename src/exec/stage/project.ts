@@ -1,11 +1,12 @@
 // `$project`, `$addFields`, `$set` and `$unset`: other fields of the same documents. The language of their specifications is the query
 // layer's. Follows the manual's pages "$project (aggregation)", "$addFields (aggregation)" and "$unset (aggregation)".
 
-import { Document } from '../../bson/index.ts';
+import { BsonArray, Document, isNumber, toDouble } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { compileAddFields, compileProjection, compileUnsetFields, nameOf, refuse } from '../../query/index.ts';
 import type { Dependencies, Projection } from '../../query/index.ts';
 import { mapped } from '../batches.ts';
+import { leavesAllBut, topName } from '../hoist.ts';
 import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
 
 function needsOf(projection: Projection, dependencies: Dependencies): 'all-of-it' | 'some' {
@@ -15,11 +16,25 @@ function needsOf(projection: Projection, dependencies: Dependencies): 'all-of-it
   return projection.kind === 'inclusion' ? 'all-of-it' : 'some';
 }
 
+/** What a projection leaves as it is: of an inclusion the fields that are named whole, and `_id`; else what is not named. */
+function leavesOf(specification: Value, projection: Projection): (path: string) => boolean {
+  if (!(specification instanceof Document)) {
+    const names = specification instanceof BsonArray ? specification.items() : [specification];
+    return leavesAllBut(names.filter((name) => typeof name === 'string'));
+  }
+  if (projection.kind !== 'inclusion') return leavesAllBut(specification.keys());
+  const included = specification.fields.filter(([, value]) => value === true || (isNumber(value) && Math.abs(toDouble(value)) > 0));
+  const whole = new Set(included.map(([name]) => name));
+  if (!specification.has('_id')) whole.add('_id');
+  return (path) => whole.has(topName(path));
+}
+
 /** The stage of a compiled projection. */
 function projectionStage(name: string, specification: Value, projection: Projection): Stage {
   return {
     name,
     specification,
+    leaves: leavesOf(specification, projection),
     open: (source) => mapped(source, (document) => projection.apply(document)),
     needs: (dependencies) => needsOf(projection, dependencies),
   };

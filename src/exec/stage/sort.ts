@@ -118,6 +118,7 @@ export function sortStage(sort: Document, limit: number | undefined): Stage {
         });
         return sorter.results(limit ?? Infinity);
       }),
+    ...(limit === undefined ? { leaves: () => true } : {}),
     takeover: { kind: 'sort', sort, ...(limit === undefined ? {} : { limit }) },
     joinedWith: ({ takeover }) => {
       if (takeover?.kind !== 'limit') return undefined;

@@ -4,6 +4,7 @@ import { BsonArray, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { isNullish, nameOf, refuse, splitPath } from '../../query/index.ts';
 import { expanded } from '../batches.ts';
+import { leavesAllBut } from '../hoist.ts';
 import type { StageRule } from '../stage.ts';
 
 interface Unwind {
@@ -96,6 +97,7 @@ export const unwindRule: StageRule = {
     return {
       name: '$unwind',
       specification,
+      leaves: leavesAllBut([unwind.path, unwind.index ?? []].map((path) => path.join('.'))),
       open: (source) => expanded(source, (document) => unwound(document, unwind)),
       needs: (dependencies) => {
         dependencies.addPath(unwind.path.join('.'));
