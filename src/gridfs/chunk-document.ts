@@ -2,7 +2,7 @@
 // values of it would copy them once more. Reading trusts the BSON (the catalog checked it), not what it says.
 
 import { Binary, bsonType, decodeElement, Document, elementValue, FieldName, findField, isNumber, readInt32, toDouble } from '../bson/index.ts';
-import type { Value } from '../bson/index.ts';
+import type { ObjectId, Value } from '../bson/index.ts';
 
 const nName = new FieldName('n');
 const dataName = new FieldName('data');
@@ -42,21 +42,30 @@ function binaryAt(bytes: Uint8Array, offset: number): Uint8Array | undefined {
   return bytes.subarray(begin, begin + length);
 }
 
-/** A chunk document being filled: the bytes of the file are copied once, to where they stay. */
+/** What a chunk document has beside the bytes of the file, at most: ids are ObjectIds. */
+const headBytesMax = 128;
+
+/** Memory for one chunk document of a file. */
+export function chunkMemory(capacity: number): Uint8Array {
+  return new Uint8Array(capacity + headBytesMax);
+}
+
+/** A chunk document being filled: the bytes of the file are copied once, to where they are stored from. */
 export class ChunkBuffer {
   readonly n: number;
-  readonly #bytes: Uint8Array;
+  readonly memory: Uint8Array;
   readonly #headBytes: number;
   readonly #capacity: number;
   #length = 0;
 
-  constructor(ids: { readonly id: Value; readonly file: Value }, n: number, capacity: number) {
+  /** `memory`: of `chunkMemory(capacity)`; nobody else writes to it while the document is in use. */
+  constructor(ids: { readonly id: ObjectId; readonly file: Value }, n: number, { capacity, memory }: { readonly capacity: number; readonly memory: Uint8Array }) {
     this.n = n;
+    this.memory = memory;
     this.#capacity = capacity;
     const empty = Document.of({ _id: ids.id, files_id: ids.file, n, data: new Binary(new Uint8Array(0)) }).toBytes();
     this.#headBytes = empty.length - 1;
-    this.#bytes = new Uint8Array(empty.length + capacity);
-    this.#bytes.set(empty);
+    memory.set(empty);
   }
 
   /** Bytes of the file in it. */
@@ -71,7 +80,7 @@ export class ChunkBuffer {
   /** Copies from source[start, …) what there is room for; the offset behind it. */
   fill(source: Uint8Array, start: number): number {
     const count = Math.min(source.length - start, this.#capacity - this.#length);
-    this.#bytes.set(source.subarray(start, start + count), this.#headBytes + this.#length);
+    this.memory.set(source.subarray(start, start + count), this.#headBytes + this.#length);
     this.#length += count;
     return start + count;
   }
@@ -79,10 +88,10 @@ export class ChunkBuffer {
   /** The document; nothing is filled in afterwards. */
   document(): Document {
     const size = this.#headBytes + this.#length + 1;
-    this.#bytes[size - 1] = 0;
-    const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset);
+    this.memory[size - 1] = 0;
+    const view = new DataView(this.memory.buffer, this.memory.byteOffset);
     view.setInt32(0, size, true);
     view.setInt32(this.#headBytes - 5, this.#length, true);
-    return Document.fromBytes(this.#bytes.subarray(0, size));
+    return Document.fromBytes(this.memory.subarray(0, size));
   }
 }

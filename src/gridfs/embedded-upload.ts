@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { DateTime, Document } from '../bson/index.ts';
 import type { ObjectId, Value } from '../bson/index.ts';
 import type { Catalog, CatalogTransaction, Namespace } from '../catalog/index.ts';
-import { ChunkBuffer } from './chunk-document.ts';
+import { ChunkBuffer, chunkMemory } from './chunk-document.ts';
 import { FileError } from './file-error.ts';
 import { FileId } from './file-id.ts';
 import type { FileUpload, NewFile, StoredFile } from './file-store.ts';
@@ -36,6 +36,7 @@ export class EmbeddedUpload implements FileUpload {
   readonly #markerId: Value;
   readonly #hash = createHash('sha256');
   #full: ChunkBuffer[] = [];
+  readonly #spare: Uint8Array[] = [];
   #filling: ChunkBuffer | undefined;
   #length = 0;
   #count = 0;
@@ -56,13 +57,19 @@ export class EmbeddedUpload implements FileUpload {
     this.#length += bytes.length;
     let offset = 0;
     while (offset < bytes.length) {
-      this.#filling ??= new ChunkBuffer({ id: this.#parts.ids.next(), file: this.id.value }, this.#count++, this.#parts.chunkSize);
+      this.#filling ??= this.#nextChunk();
       offset = this.#filling.fill(bytes, offset);
       if (!this.#filling.isFull) continue;
       this.#full.push(this.#filling);
       this.#filling = undefined;
       if (this.#full.length * this.#parts.chunkSize >= commitBytes) await this.#commitFull();
     }
+  }
+
+  #nextChunk(): ChunkBuffer {
+    const capacity = this.#parts.chunkSize;
+    const memory = this.#spare.pop() ?? chunkMemory(capacity);
+    return new ChunkBuffer({ id: this.#parts.ids.next(), file: this.id.value }, this.#count++, { capacity, memory });
   }
 
   /** Waits for the commit before, begins the next and lets it run while more bytes come: at most two commits' worth is in memory. */
@@ -82,6 +89,8 @@ export class EmbeddedUpload implements FileUpload {
       await this.#insert(txn, chunks);
     });
     this.#isMarked = true;
+    // The storage has copied them: the next chunks are laid down in the same memory.
+    for (const { memory } of chunks) this.#spare.push(memory);
   }
 
   async #insert(txn: CatalogTransaction, chunks: readonly ChunkBuffer[]): Promise<void> {
@@ -131,6 +140,7 @@ export class EmbeddedUpload implements FileUpload {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.#full = [];
+    this.#spare.length = 0;
     this.#filling = undefined;
     await this.#committing.catch(() => undefined);
     if (this.#isMarked) await this.#parts.leftovers.remove(this.#leftover, this.#markerId);

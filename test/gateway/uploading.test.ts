@@ -68,6 +68,16 @@ describe('PUT', () => {
     assert.deepEqual(opened.events, []);
   }));
 
+  test('that sends nothing for the stall time is cut and leaves nothing', () => withGateway(async (opened) => {
+    const keepsAlive = setInterval(() => undefined, 1000);
+    const client = opened.client();
+    client.send(requestHead('PUT', '/files/x', { 'Content-Length': '99000000', 'X-Chunk-Size': '100000' }), bytes);
+    await client.closed();
+    await until(async () => (await opened.opened.count('gridfsLeftovers', 'local')) === 0 && opened.gateway.counters.aborts === 1);
+    clearInterval(keepsAlive);
+    await assertEmpty(opened);
+  }, { stallMs: 300 }));
+
   test('whose digest is another is 400 and leaves nothing; a right one is stored', () => withGateway(async (opened) => {
     const wrong = await opened.ask('PUT', '/files/x', { 'Repr-Digest': `sha-256=:${digestOf(bytes.subarray(1))}:`, 'X-Chunk-Size': '10000' }, bytes);
     assert.deepEqual([wrong.status, jsonOf(wrong)['code']], [400, 'digest_mismatch']);
