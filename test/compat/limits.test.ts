@@ -46,7 +46,7 @@ test('a transaction too large for the cache is refused without the label that ma
   session.startTransaction();
   await assert.rejects(
     async () => {
-      for (let i = 0; i < 20; i++) await c.insertOne({ text: 'x'.repeat(1024 * 1024) }, { session });
+      for (let i = 0; i < 40; i++) await c.insertOne({ text: 'x'.repeat(1024 * 1024) }, { session });
     },
     (error: { code?: number; hasErrorLabel?: (label: string) => boolean }) => {
       assert.equal(error.code, 313);
@@ -57,8 +57,8 @@ test('a transaction too large for the cache is refused without the label that ma
   await session.endSession();
   assert.equal(await c.countDocuments(), 1);
   // The same by itself is cut into parts.
-  await c.insertMany(Array.from({ length: 20 }, () => ({ text: 'x'.repeat(1024 * 1024) })));
-  assert.equal(await c.countDocuments(), 21);
+  await c.insertMany(Array.from({ length: 40 }, () => ({ text: 'x'.repeat(1024 * 1024) })));
+  assert.equal(await c.countDocuments(), 41);
   await server.close();
 });
 
