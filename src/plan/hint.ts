@@ -3,6 +3,7 @@
 import { CommandError } from '../base/errors.ts';
 import { Document, equalValues, isNumber } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
+import { equalKeys } from '../catalog/index.ts';
 import type { Collection, Direction, Index } from '../catalog/index.ts';
 
 export type Hinted = { readonly kind: 'index'; readonly index: Index } | { readonly kind: 'natural'; readonly direction: Direction };
@@ -15,7 +16,7 @@ export function hintedIndex(collection: Collection, hint: Value | undefined): Hi
   const natural = hint.get('$natural');
   if (natural !== undefined && hint.fields.length > 1) throw new CommandError(2, 'BadValue', '$natural hint cannot be combined with other fields');
   if (natural !== undefined) return { kind: 'natural', direction: naturalDirection(natural) };
-  return found(collection.indexes.find((index) => sameKey(index.key, hint)));
+  return found(collection.indexes.find((index) => equalKeys(index.key, hint)));
 }
 
 function naturalDirection(value: Value): Direction {
@@ -32,13 +33,4 @@ function found(index: Index | undefined): Hinted {
 /** The refusal of a hint. */
 export function badHint(reason: string): CommandError {
   return new CommandError(2, 'BadValue', `error processing query: planner returned error :: caused by :: ${reason}`);
-}
-
-function sameKey(a: Document, b: Document): boolean {
-  const left = a.fields;
-  const right = b.fields;
-  return left.length === right.length && left.every(([path, value], i) => {
-    const other = right[i];
-    return other !== undefined && other[0] === path && equalValues(value, other[1]);
-  });
 }
