@@ -17,7 +17,15 @@ export interface Modification {
   readonly reply: Document;
 }
 
-const ofCollections: ReadonlySet<string> = new Set(['validator', 'validationLevel', 'validationAction', 'index', 'changeStreamPreAndPostImages']);
+const ofCollections: ReadonlySet<string> = new Set([
+  'validator',
+  'validationLevel',
+  'validationAction',
+  'index',
+  'changeStreamPreAndPostImages',
+  'cappedSize',
+  'cappedMax',
+]);
 const ofViews: ReadonlySet<string> = new Set(['viewOn', 'pipeline']);
 
 type CollectionEntry = Extract<NameEntry, { readonly kind: 'collection' }>;
@@ -31,15 +39,21 @@ export function modifyEntry(ns: Namespace, entry: NameEntry, changes: Document):
   }
   if (entry.kind === 'view') return { entry: modifyView(changes, entry.options), reply: Document.empty };
   const index = changes.get('index');
-  const plain = changes.fields.filter(([name]) => name !== 'index');
+  const plain = changes.fields.filter(([name]) => name !== 'index').map((change) => cappedOption(entry, change));
   const modified = plain.length === 0 ? entry : { ...entry, options: merged(entry.options, plain) };
   return index === undefined ? { entry: modified, reply: Document.empty } : modifyIndex(ns, modified, index);
 }
 
+/** `cappedSize` and `cappedMax` are `size` and `max` of the collection, which must be capped. */
+function cappedOption(entry: CollectionEntry, change: readonly [string, Value]): readonly [string, Value] {
+  const [name, value] = change;
+  if (name !== 'cappedSize' && name !== 'cappedMax') return change;
+  if (entry.options.get('capped') !== true) throw invalidOptions('Collection must be capped.');
+  if (!isNumber(value)) throw wrongType(name, value, '[long, int, decimal, double]');
+  return [name === 'cappedSize' ? 'size' : 'max', value];
+}
+
 function modifyView(changes: Document, options: Document): NameEntry {
-  if (!changes.isEmpty && !(changes.has('viewOn') && changes.has('pipeline'))) {
-    throw invalidOptions("Must specify both 'viewOn' and 'pipeline' when modifying a view and auth is not enabled");
-  }
   return { kind: 'view', options: merged(options, changes.fields) };
 }
 
@@ -49,13 +63,18 @@ function merged(options: Document, changes: readonly (readonly [string, Value])[
   return parseCreateOptions(Document.fromEntries([...options.fields.filter(([name]) => !names.has(name)), ...changes]));
 }
 
-const indexFields: ReadonlySet<string> = new Set(['name', 'keyPattern', 'expireAfterSeconds', 'hidden']);
+const indexFields: ReadonlySet<string> = new Set(['name', 'keyPattern', 'expireAfterSeconds', 'hidden', 'unique']);
+
+const wrongType = (field: string, value: Value, expected: string): CommandError =>
+  typeMismatch(`BSON field 'collMod.${field}' is the wrong type '${String(typeNameOf(typeOf(value)))}', expected type '${expected}'`);
 
 function modifyIndex(ns: Namespace, entry: CollectionEntry, asked: Value): Modification {
-  if (!(asked instanceof Document)) throw typeMismatch(`BSON field 'collMod.index' is the wrong type '${String(typeNameOf(typeOf(asked)))}', expected type 'object'`);
+  if (!(asked instanceof Document)) throw wrongType('index', asked, 'object');
   for (const name of asked.keys()) if (!indexFields.has(name)) throw unknownField('collMod.index', name);
   const at = findIndex(ns, entry, asked);
-  if (!asked.has('expireAfterSeconds') && !asked.has('hidden')) {
+  const unique = asked.get('unique');
+  if (unique !== undefined) checkUnique(unique, entry.indexes[at]?.spec);
+  if (!asked.has('expireAfterSeconds') && !asked.has('hidden') && unique === undefined) {
     throw invalidOptions('no expireAfterSeconds, hidden, unique, or prepareUnique field');
   }
   const row = entry.indexes[at];
@@ -65,16 +84,25 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, asked: Value): Modif
   return { entry: { ...entry, indexes: entry.indexes.with(at, { ...row, spec }) }, reply: Document.fromEntries(reply) };
 }
 
+/** An index that is unique may be said to be; one that is not has to be built anew as a unique one. */
+function checkUnique(unique: Value, spec: Document | undefined): void {
+  if (typeof unique !== 'boolean' && !isNumber(unique)) throw wrongType('index.unique', unique, '[bool, long, int, decimal, double]');
+  if (unique === false || numberOf(unique) === 0) throw badValue("collMod does not support converting a unique index to a non-unique one");
+  if (spec !== undefined && spec.get('unique') !== true) throw invalidOptions("Cannot make index unique with 'prepareUnique=false'");
+}
+
 /** The place of the index among the secondary ones; -1 for that of `_id`. */
 function findIndex(ns: Namespace, { indexes }: CollectionEntry, asked: Document): number {
   const name = asked.get('name');
   const key = asked.get('keyPattern');
+  if (name !== undefined && typeof name !== 'string') throw wrongType('index.name', name, 'string');
+  if (key !== undefined && !(key instanceof Document)) throw wrongType('index.keyPattern', key, 'object');
   if (name !== undefined && key !== undefined) throw invalidOptions('Cannot specify both key pattern and name.');
-  if (name === undefined && !(key instanceof Document)) throw invalidOptions('Must specify either index name or key pattern.');
-  if (name === '_id_' || (key instanceof Document && equalKeys(key, primaryKeyPattern))) return -1;
+  if (name === undefined && key === undefined) throw invalidOptions('Must specify either index name or key pattern.');
+  if (name === '_id_' || (key !== undefined && equalKeys(key, primaryKeyPattern))) return -1;
   const at = indexes.findIndex(({ spec }) => {
     const pattern = spec.get('key');
-    return name === undefined ? key instanceof Document && pattern instanceof Document && equalKeys(pattern, key) : spec.get('name') === name;
+    return name === undefined ? key !== undefined && pattern instanceof Document && equalKeys(pattern, key) : spec.get('name') === name;
   });
   if (at < 0) throw indexNotFound(`cannot find index ${describeValue(name ?? key ?? null)} for ns ${ns.text}`);
   return at;
@@ -87,19 +115,22 @@ function changeOption(spec: Document, name: string, asked: Document, reply: [str
   const now = checked(name, wanted);
   const before = spec.get(name);
   if (name !== 'hidden' || (before === true) !== (now === true)) {
-    if (before !== undefined || name === 'hidden') reply.push([`${name}_old`, before ?? false]);
-    reply.push([`${name}_new`, now]);
+    if (before !== undefined || name === 'hidden') reply.push([`${name}_old`, shown(before ?? false)]);
+    reply.push([`${name}_new`, shown(now)]);
   }
   const others = spec.fields.filter(([option]) => option !== name);
   return Document.fromEntries(now === false ? others : [...others, [name, now]]);
 }
 
+/** Replies have seconds as int64. */
+const shown = (value: Value): Value => (typeof value === 'number' ? BigInt(value) : value);
+
 function checked(name: string, value: Value): Value {
   if (name === 'hidden') {
-    if (typeof value !== 'boolean') throw typeMismatch("BSON field 'collMod.index.hidden' is the wrong type, expected type 'bool'");
-    return value;
+    if (typeof value !== 'boolean' && !isNumber(value)) throw wrongType('index.hidden', value, '[bool, long, int, decimal, double]');
+    return typeof value === 'boolean' ? value : numberOf(value) !== 0;
   }
-  if (!isNumber(value)) throw typeMismatch("BSON field 'collMod.index.expireAfterSeconds' is the wrong type, expected a number");
+  if (!isNumber(value)) throw wrongType('index.expireAfterSeconds', value, '[long, int, decimal, double]');
   const seconds = numberOf(value);
   if (!(seconds >= 0)) throw new CommandError(72, 'InvalidOptions', "TTL index 'expireAfterSeconds' option must be numeric and cannot be less than 0");
   return Math.trunc(Math.min(seconds, 2147483647));

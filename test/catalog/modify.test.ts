@@ -12,7 +12,7 @@ test('an index is hidden and shown again, and its time to live changed, with old
   await insertAll(catalog, [doc({ _id: 1, a: BsonArray.of([1, 2]) })]);
   assert.deepEqual((await modify(catalog, doc({ index: doc({ name: 'a_1', hidden: true }) }))).fields, [['hidden_old', false], ['hidden_new', true]]);
   const changed = await modify(catalog, doc({ index: doc({ keyPattern: doc({ t: 1 }), expireAfterSeconds: 60 }) }));
-  assert.deepEqual(changed.fields, [['expireAfterSeconds_old', 10], ['expireAfterSeconds_new', 60]]);
+  assert.deepEqual(changed.fields, [['expireAfterSeconds_old', 10n], ['expireAfterSeconds_new', 60n]]);
   await beforeAndAfterReopening(async (opened) => {
     const { collection } = await reading(opened);
     assert.deepEqual(collection.indexes.map((index) => [index.hidden, index.expireAfterSeconds, index.isMultikey]), [
@@ -48,4 +48,15 @@ test('what cannot be modified is refused', async () => {
   await assert.rejects(modify(catalog, doc({ index: doc({ name: 'a', keyPattern: doc({ a: 1 }) }) })), refusal(72));
   await assert.rejects(modify(catalog, doc({ viewOn: 'x' })), refusal(72));
   await assert.rejects(modify(catalog, doc({ nonsense: 1 })), refusal(40415));
+});
+
+test('a capped collection takes a new size and number, which hold from the next document on', async () => {
+  const { catalog } = await openForTest();
+  await catalog.run((txn) => catalog.create(txn, people, doc({ capped: true, size: 100_000 })));
+  for (let id = 1; id <= 6; id++) await insertAll(catalog, [doc({ _id: id })]);
+  await modify(catalog, doc({ cappedMax: 2 }));
+  await insertAll(catalog, [doc({ _id: 7 })]);
+  const { txn, collection } = await reading(catalog);
+  assert.equal(collection.totals(txn).rows, 2);
+  assert.equal(collection.options.capped?.documentsMax, 2);
 });
