@@ -15,7 +15,7 @@ import { newIndexes } from './index-spec.ts';
 import { eachRow } from './rows.ts';
 import { modifyEntry } from './modify.ts';
 import type { Namespace } from './namespace.ts';
-import { checkCreatable } from './namespace.ts';
+import { checkCreatable, namespaceOf } from './namespace.ts';
 import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
@@ -26,6 +26,7 @@ import { chooseIndexes } from './index-choice.ts';
 import type { Catalog, CatalogTransaction, IndexBuild, IndexChoice, IndexesCreated } from './types.ts';
 
 const statementAttemptsMax = 100;
+const viewDepthMax = 20;
 
 /** The one implementation of Catalog. Made by `openCatalog`. */
 export class StoredCatalog implements Catalog {
@@ -99,8 +100,22 @@ export class StoredCatalog implements Catalog {
     const stored = storedTransaction(txn);
     const before = await this.#lockName(stored, ns);
     if (before !== undefined) throw namespaceExists(`Collection ${ns.text} already exists.`);
+    await this.#checkViews(stored, ns, options);
     const entry = options.has('viewOn') ? ({ kind: 'view', options } as const) : this.#newCollection(stored, options);
     return this.#put(stored, ns, undefined, entry);
+  }
+
+  /** Refuses a view that stands on itself (5), or on too many others (165). */
+  async #checkViews(txn: StoredTransaction, ns: Namespace, options: Document): Promise<void> {
+    let below = options.get('viewOn');
+    for (let depth = 1; typeof below === 'string'; depth++) {
+      if (below === ns.collection) throw new CommandError(5, 'GraphContainsCycle', `View cycle detected: ${ns.text} stands on itself`);
+      if (depth > viewDepthMax) {
+        throw new CommandError(165, 'ViewDepthLimitExceeded', `View depth limit exceeded; maximum depth is ${viewDepthMax}`);
+      }
+      const named = await this.lookup(txn, namespaceOf(ns.db, below));
+      below = named?.kind === 'view' ? named.viewOn : undefined;
+    }
   }
 
   #newCollection(txn: StoredTransaction, options: Document): NameEntry {
@@ -155,6 +170,7 @@ export class StoredCatalog implements Catalog {
     const named = await this.#lockName(stored, ns);
     if (named === undefined) throw noCollection(ns);
     const { entry, reply } = modifyEntry(ns, named.entry, changes);
+    if (entry.kind === 'view') await this.#checkViews(stored, ns, entry.options);
     await this.#put(stored, ns, named, entry);
     return reply;
   }

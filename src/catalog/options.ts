@@ -24,8 +24,10 @@ const boolean: Check = (value, name) => {
 const object: Check = (value, name) => {
   if (!(value instanceof Document)) throw wrongType(name, value, 'object');
 };
-const array: Check = (value, name) => {
+const stages: Check = (value, name) => {
   if (!(value instanceof BsonArray)) throw wrongType(name, value, 'array');
+  const wrong = value.items().find((stage) => !(stage instanceof Document));
+  if (wrong !== undefined) throw typeMismatch("Each element of the 'pipeline' array must be an object");
 };
 const string: Check = (value, name) => {
   if (typeof value !== 'string') throw wrongType(name, value, 'string');
@@ -88,7 +90,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['validationAction', oneOf('error', 'warn', 'errorAndLog')],
   ['indexOptionDefaults', object],
   ['viewOn', string],
-  ['pipeline', array],
+  ['pipeline', stages],
   ['collation', simpleCollation],
   ['changeStreamPreAndPostImages', object],
   ['flags', number],

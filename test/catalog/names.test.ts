@@ -153,3 +153,15 @@ test('dropping a database drops all its collections and views and no other', asy
   await catalog.run((txn) => catalog.dropDatabase(txn, 'test'));
   assert.deepEqual(await catalog.databases(catalog.begin('read')), ['test2']);
 });
+
+test('a view does not stand on itself, nor on more than nineteen others', async () => {
+  const { catalog } = await openForTest();
+  const make = (name: string, viewOn: string): Promise<unknown> =>
+    catalog.run((txn) => catalog.create(txn, namespaceOf('test', name), doc({ viewOn })));
+  await make('v1', 'people');
+  for (let i = 2; i <= 20; i++) await make(`v${i}`, `v${i - 1}`);
+  await assert.rejects(make('v21', 'v20'), refusal(165));
+  await assert.rejects(make('v', 'v'), refusal(5));
+  await assert.rejects(catalog.run((txn) => catalog.modify(txn, namespaceOf('test', 'v1'), doc({ viewOn: 'v3' }))), refusal(5));
+  await assert.rejects(catalog.run((txn) => catalog.create(txn, people, doc({ viewOn: 'x', pipeline: BsonArray.of([1]) }))), refusal(14));
+});
