@@ -6,7 +6,6 @@ import { must } from '../base/assert.ts';
 import { equalBytes } from '../base/bytes.ts';
 import { Binary, Document } from '../bson/index.ts';
 import type { Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
-import { EngineError } from '../base/errors.ts';
 import type { Env } from '../env/index.ts';
 import { multikeyRangeOf, nameKey, nameRange, namespaceOfKey, encodeEntry } from './entry.ts';
 import type { NameEntry } from './entry.ts';
@@ -19,13 +18,12 @@ import { checkCreatable, namespaceOf } from './namespace.ts';
 import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
-import { changedMeanwhile, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
+import { attemptsMax, changedMeanwhile, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
 import type { Catalog, CatalogTransaction, IndexBuild, IndexChoice, IndexesCreated } from './types.ts';
 
-const statementAttemptsMax = 100;
 const viewDepthMax = 20;
 
 /** The one implementation of Catalog. Made by `openCatalog`. */
@@ -57,7 +55,7 @@ export class StoredCatalog implements Catalog {
         return result;
       } catch (error) {
         txn.abort();
-        if (!isTransient(error) || attempt === statementAttemptsMax) throw error;
+        if (!isTransient(error) || attempt === attemptsMax) throw error;
         await this.#env.tasks.pause();
       }
     }
@@ -273,8 +271,4 @@ export class StoredCatalog implements Catalog {
 function asCollection(ns: Namespace, named: Named | undefined): StoredCollection | undefined {
   if (named?.kind === 'view') throw isView(ns);
   return named;
-}
-
-function isTransient(error: unknown): boolean {
-  return error instanceof EngineError && (error.code === 'write-conflict' || error.code === 'deadlock');
 }

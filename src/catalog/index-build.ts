@@ -18,7 +18,7 @@ import type { StoredTransaction } from './transaction.ts';
 import type { Namespace } from './namespace.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { dictionaryOptionsOf } from './options.ts';
-import { duplicateKey, noCollection } from './refusal.ts';
+import { attemptsMax, duplicateKey, isTransient, noCollection } from './refusal.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import type { StoredIndex } from './stored-index.ts';
 import type { IndexBuild, IndexDefinition, IndexesCreated } from './types.ts';
@@ -92,11 +92,16 @@ export class IndexBuilds {
   /** Makes the indexes among `specs` that are not there. */
   async create(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated> {
     const { catalog } = this.#parts;
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       const early = await catalog.run((txn) => this.#withoutDocuments(txn, ns, specs));
       if (early !== undefined) return early;
-      const done = await this.#onExisting(ns, specs, checkInterrupt);
-      if (done !== undefined) return done;
+      try {
+        const done = await this.#onExisting(ns, specs, checkInterrupt);
+        if (done !== undefined) return done;
+      } catch (error) {
+        // Somebody else changed the definition while the documents were read.
+        if (!isTransient(error) || attempt === attemptsMax) throw error;
+      }
     }
   }
 

@@ -39,3 +39,11 @@ export function duplicateKey(ns: Namespace, index: { readonly name: string; read
 /** What the engine would say if it knew of names: the definition changed under this transaction. */
 export const changedMeanwhile = (name: string): EngineError =>
   new EngineError('write-conflict', `the definition of ${name} was changed by another operation`);
+
+/** How often what failed for others' sake is done again from the start. */
+export const attemptsMax = 100;
+
+/** Whether an operation that stands by itself may be done again: the catalog changed under it, or two waited for each other. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof EngineError && (error.code === 'write-conflict' || error.code === 'deadlock');
+}

@@ -14,7 +14,8 @@ import { doc, people, spec } from './catalog-for-test.ts';
 /** Codes that a client may be told in such a crowd. */
 const allowedCodes: ReadonlySet<number> = new Set([11000, 26, 27, 85, 86, 171]);
 
-const indexes: readonly Document[] = [
+/** The indexes that come and go. */
+export const crowdIndexes: readonly Document[] = [
   spec({ u: 1 }, { unique: true, sparse: true }),
   spec({ a: 1 }),
   spec({ b: -1, a: 1 }, { clustering: true }),
@@ -37,15 +38,21 @@ class Dice {
   }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Lets others run. */
+export type Turn = () => Promise<void>;
 
-class Client {
+const turnOfLoop: Turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** One client, its choices from a seed. */
+export class Client {
   readonly #catalog: Catalog;
   readonly #dice: Dice;
+  readonly #turn: Turn;
 
-  constructor(catalog: Catalog, dice: Dice) {
+  constructor(catalog: Catalog, seed: number, turn: Turn = turnOfLoop) {
     this.#catalog = catalog;
-    this.#dice = dice;
+    this.#dice = new Dice(seed);
+    this.#turn = turn;
   }
 
   async run(operations: number): Promise<void> {
@@ -63,7 +70,7 @@ class Client {
     const kind = this.#dice.below(20);
     if (kind < 11) await this.#catalog.run((txn) => this.#write(txn));
     else if (kind < 16) await this.#transaction();
-    else if (kind < 18) await this.#catalog.createIndexes(people, [this.#pick(indexes)]);
+    else if (kind < 18) await this.#catalog.createIndexes(people, [this.#pick(crowdIndexes)]);
     else if (kind < 19) await this.#catalog.run((txn) => this.#catalog.dropIndexes(txn, people, this.#pick(['u_1', 'a_1', '*'])));
     else if (this.#dice.below(6) === 0) await this.#catalog.run((txn) => this.#catalog.drop(txn, people));
   }
@@ -75,7 +82,7 @@ class Client {
         const mark = txn.mark();
         await this.#write(txn);
         if (this.#dice.below(5) === 0) txn.rollbackTo(mark);
-        await turn();
+        await this.#turn();
       }
       if (this.#dice.below(4) === 0) txn.abort();
       else await txn.commit();
@@ -86,12 +93,12 @@ class Client {
 
   async #write(txn: CatalogTransaction): Promise<void> {
     const collection = await this.#catalog.ensureCollection(txn, people);
-    if (this.#dice.below(3) === 0) await turn();
+    if (this.#dice.below(3) === 0) await this.#turn();
     const wanted = this.#document();
     const { document, key } = collection.prepare(wanted);
     await collection.lock(txn, key);
     const before = await (txn.mode === 'statement' ? collection.getLatest(txn, key) : collection.get(txn, key));
-    if (this.#dice.below(4) === 0) await turn();
+    if (this.#dice.below(4) === 0) await this.#turn();
     if (before === undefined) await collection.insert(txn, { document, key });
     else if (this.#dice.below(2) === 0) await collection.update(txn, key, { before, after: document });
     else await collection.remove(txn, key, before);
@@ -115,7 +122,8 @@ class Client {
 
 const isConflict = (error: EngineError): boolean => error.code === 'write-conflict' || error.code === 'deadlock' || error.code === 'locked';
 
-async function assertCollectionWhole(catalog: Catalog): Promise<void> {
+/** Whatever collection there is agrees with its indexes and totals. */
+export async function assertCollectionWhole(catalog: Catalog): Promise<void> {
   const txn = catalog.begin('read');
   const collection = await catalog.collection(txn, people);
   if (collection !== undefined) assert.deepEqual((await collection.check(txn)).problems, []);
@@ -128,15 +136,14 @@ export async function crowd(open: typeof openCatalog, seed: number): Promise<voi
   const start = (): ReturnType<typeof openEnvironment> => openEnvironment(env, '/data', { cacheBytes: 8 << 20, lockWaitMs: 2000 });
   let engine = await start();
   let catalog = await open(engine, env);
-  const dice = new Dice(seed);
-  await catalog.createIndexes(people, indexes.slice(0, 2));
-  await Promise.all([1, 2, 3, 4].map((client) => new Client(catalog, new Dice(seed * 7 + client)).run(20)));
+  await catalog.createIndexes(people, crowdIndexes.slice(0, 2));
+  await Promise.all([1, 2, 3, 4].map((client) => new Client(catalog, seed * 7 + client).run(20)));
   await assertCollectionWhole(catalog);
   await engine.close();
   engine = await start();
   catalog = await open(engine, env);
   await assertCollectionWhole(catalog);
-  await new Client(catalog, dice).run(10);
+  await new Client(catalog, seed).run(10);
   await assertCollectionWhole(catalog);
   await engine.close();
 }
