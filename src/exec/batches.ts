@@ -10,7 +10,7 @@ export const BATCH_DOCUMENTS_MAX = 256;
 const SLICE_MS = 4;
 
 /** Counts the time since the event loop last turned here. */
-class Pacer {
+export class Pacer {
   readonly #provider: SourceProvider;
   #since: number | undefined;
 

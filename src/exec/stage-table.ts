@@ -18,6 +18,7 @@ import { facetRule } from './stage/facet.ts';
 import { graphLookupRule } from './stage/graph-lookup.ts';
 import { redactRule } from './stage/redact.ts';
 import { sampleRule } from './stage/sample.ts';
+import { setWindowFieldsRule } from './stage/set-window-fields.ts';
 import { sortByCountRule } from './stage/sort-by-count.ts';
 import { unionWithRule } from './stage/union-with.ts';
 import type { StageRule } from './stage.ts';
@@ -42,6 +43,7 @@ const rules: readonly StageRule[] = [
   graphLookupRule,
   redactRule,
   sampleRule,
+  setWindowFieldsRule,
   sortByCountRule,
   unionWithRule,
 ];

@@ -41,6 +41,8 @@ export type { Accumulator, AccumulatorFactory } from './accumulator/accumulator.
 export { sizeOfValue } from './accumulator/size.ts';
 export { compileReplacement } from './expression/replace-root.ts';
 export type { Replacement } from './expression/replace-root.ts';
+export { addDateUnits, isDateUnit } from './expression/date-unit.ts';
+export type { DateUnit } from './expression/date-unit.ts';
 export { isNullish, nameOf } from './expression/define.ts';
 export { splitPath, validateFieldName, validateVariableName } from './expression/field-path.ts';
 export { keyOfValue } from './value-key.ts';

@@ -2,66 +2,14 @@
 // 100 MB the stage ends with QueryExceededMemoryLimitNoDiskUseAllowed. Documents that tie keep the order in which they came.
 // Follows the manual's page "$sort (aggregation)".
 
-import { BinaryHeap } from '../../base/binary-heap.ts';
-import { compareBytes } from '../../base/bytes.ts';
 import { Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { compileSort, refuse } from '../../query/index.ts';
 import { drain, gathered } from '../batches.ts';
 import { MEMORY_BYTES_MAX, outOfMemory } from '../memory.ts';
+import { compareEntries, RUN_ENTRIES, RunSorter, sizeOfEntry } from '../run-sorter.ts';
+import type { Entry } from '../run-sorter.ts';
 import type { Stage, StageRule } from '../stage.ts';
-
-interface Entry {
-  readonly key: Uint8Array;
-  readonly document: Document;
-  readonly order: number;
-}
-
-function compareEntries(left: Entry, right: Entry): number {
-  return compareBytes(left.key, right.key) || left.order - right.order;
-}
-
-/** So many entries are sorted in one go: about a millisecond's work. */
-const RUN_ENTRIES = 2048;
-
-function sizeOf({ key, document }: Entry): number {
-  return key.length + document.byteLength + 64;
-}
-
-/** Sorted runs of what has been seen, merged as they are read, so that no long work is ever done at once. */
-class RunSorter {
-  readonly #runs: Entry[][] = [];
-  #open: Entry[] = [];
-  #bytes = 0;
-
-  add(entry: Entry): void {
-    this.#open.push(entry);
-    this.#bytes += sizeOf(entry);
-    if (this.#bytes > MEMORY_BYTES_MAX) throw outOfMemory('$sort');
-    if (this.#open.length >= RUN_ENTRIES) this.#close();
-  }
-
-  *results(limit: number): Generator<Document, void> {
-    this.#close();
-    const heap = new BinaryHeap<{ run: Entry[]; at: number; entry: Entry }>((left, right) => compareEntries(left.entry, right.entry));
-    const push = (run: Entry[], at: number): void => {
-      const entry = run[at];
-      if (entry !== undefined) heap.push({ run, at, entry });
-    };
-    for (const run of this.#runs) push(run, 0);
-    for (let given = 0; given < limit; given++) {
-      const least = heap.pop();
-      if (least === undefined) return;
-      push(least.run, least.at + 1);
-      yield least.entry.document;
-    }
-  }
-
-  #close(): void {
-    if (this.#open.length > 0) this.#runs.push(this.#open.sort(compareEntries));
-    this.#open = [];
-  }
-}
 
 /** The first few of all that has been seen: never more than about twice as many are kept. */
 class TopSorter {
@@ -78,14 +26,14 @@ class TopSorter {
   add(entry: Entry): void {
     if (this.#last !== undefined && compareEntries(entry, this.#last) > 0) return;
     this.#entries.push(entry);
-    this.#bytes += sizeOf(entry);
+    this.#bytes += sizeOfEntry(entry);
     if (this.#entries.length >= 2 * this.#limit + 256 || this.#bytes > MEMORY_BYTES_MAX) this.#cut();
     if (this.#bytes > MEMORY_BYTES_MAX) throw outOfMemory('$sort');
   }
 
-  *results(): Generator<Document, void> {
+  results(): readonly Entry[] {
     this.#cut();
-    for (const { document } of this.#entries) yield document;
+    return this.#entries;
   }
 
   #cut(): void {
@@ -93,8 +41,12 @@ class TopSorter {
     if (this.#entries.length < this.#limit) return;
     this.#entries = this.#entries.slice(0, this.#limit);
     this.#last = this.#entries.at(-1);
-    this.#bytes = this.#entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+    this.#bytes = this.#entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);
   }
+}
+
+function* documentsOf(entries: Iterable<Entry>): Generator<Document, void> {
+  for (const { document } of entries) yield document;
 }
 
 function refuseEmpty(specification: Value): Document {
@@ -111,12 +63,12 @@ export function sortStage(sort: Document, limit: number | undefined): Stage {
     specification: limit === undefined ? sort : Document.of({ sortKey: sort, limit: BigInt(limit) }),
     open: (source, provider) =>
       gathered(source, async (context) => {
-        const sorter = limit !== undefined && limit <= RUN_ENTRIES ? new TopSorter(limit) : new RunSorter();
+        const sorter = limit !== undefined && limit <= RUN_ENTRIES ? new TopSorter(limit) : new RunSorter('$sort');
         let order = 0;
         await drain(source, provider, context, (batch) => {
           for (const document of batch) sorter.add({ key: key.keyOf(document), document, order: order++ });
         });
-        return sorter.results(limit ?? Infinity);
+        return documentsOf(sorter.results(limit ?? Infinity));
       }),
     ...(limit === undefined ? { leaves: () => true } : {}),
     takeover: { kind: 'sort', sort, ...(limit === undefined ? {} : { limit }) },

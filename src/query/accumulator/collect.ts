@@ -86,7 +86,7 @@ class Push implements ValueAccumulator {
   }
 
   result(): Value | undefined {
-    return BsonArray.of(this.#values);
+    return BsonArray.of([...this.#values]);
   }
 }
 

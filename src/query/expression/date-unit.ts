@@ -2,8 +2,9 @@
 // are counted in local time, so a day is a day when clocks change; an hour and less are spans of time.
 // Follows the manual's pages "$dateAdd", "$dateDiff" and "$dateTrunc".
 
+import { DateTime } from '../../bson/index.ts';
 import { civilTime, DAY_MS, daysOf, daysOfMonth, isoWeekday, millisecondsOf } from './civil.ts';
-import { utcOf } from './time-zone.ts';
+import { utc, utcOf } from './time-zone.ts';
 import type { TimeZone } from './time-zone.ts';
 
 /** The units, from the longest. */
@@ -48,6 +49,11 @@ export function addUnits(ms: number, unit: DateUnit, amount: number, zone: TimeZ
   if (!isCalendarUnit(unit)) return ms + amount * span;
   const local = ms + zone.offsetAt(ms);
   return utcOf(months === undefined ? local + amount * span : addMonths(local, amount * months), zone);
+}
+
+/** The date `amount` units later in UTC. */
+export function addDateUnits(date: DateTime, unit: DateUnit, amount: number): DateTime {
+  return new DateTime(addUnits(date.ms, unit, amount, utc));
 }
 
 /** 0 on the day a week begins with, to 6. `startOfWeek` is 1 (Monday) to 7. */

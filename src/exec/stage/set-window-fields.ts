@@ -1,0 +1,196 @@
+// `$setWindowFields`: fields that tell of a document's neighbours. Documents are sorted by partition and within it, all in memory: beyond
+// 100 MB the stage ends with QueryExceededMemoryLimitNoDiskUseAllowed. Follows the manual's page "$setWindowFields (aggregation)".
+
+import { compareBytes, concatBytes } from '../../base/bytes.ts';
+import { BsonArray, Document, getField } from '../../bson/index.ts';
+import type { Value } from '../../bson/index.ts';
+import { compileAddFields, compileSort, createCompiler, nameOf, refuse, Variable } from '../../query/index.ts';
+import type { Compiler, Expression, Projection, SortKey } from '../../query/index.ts';
+import type { BatchSource, OperationContext } from '../../session/index.ts';
+import { BATCH_DOCUMENTS_MAX, drain, Pacer } from '../batches.ts';
+import { RunSorter } from '../run-sorter.ts';
+import type { Entry } from '../run-sorter.ts';
+import type { PipelineOptions, SourceProvider, StageRule } from '../stage.ts';
+import type { Partition } from '../window/frame.ts';
+import { compileWindowFunction } from '../window/window-function.ts';
+import type { WindowFunction } from '../window/window-function.ts';
+
+interface WindowFields {
+  readonly partitionBy: Expression | undefined;
+  readonly sort: SortKey;
+  readonly functions: readonly { readonly evaluate: WindowFunction; readonly result: Variable }[];
+  /** Puts the results of the functions into a document. */
+  readonly output: Projection;
+  readonly compiler: Compiler;
+}
+
+function fieldsOf(specification: Value): { output: Document; sortBy: Document | undefined; partitionBy: Value | undefined } {
+  if (!(specification instanceof Document)) {
+    throw refuse(9, `the $setWindowFields stage specification must be an object, found ${nameOf(specification)}`);
+  }
+  const documentAt = (name: string): Document | undefined => {
+    const value = specification.get(name) ?? null;
+    if (value === null) return undefined;
+    if (value instanceof Document) return value;
+    throw refuse(14, `BSON field '$setWindowFields.${name}' is the wrong type '${nameOf(value)}', expected type 'object'`);
+  };
+  const unknown = specification.keys().find((name) => name !== 'partitionBy' && name !== 'sortBy' && name !== 'output');
+  if (unknown !== undefined) throw refuse(40415, `BSON field '$setWindowFields.${unknown}' is an unknown field.`);
+  const output = documentAt('output');
+  if (output === undefined) throw refuse(40414, `BSON field '$setWindowFields.output' is missing but a required field`);
+  return { output, sortBy: documentAt('sortBy'), partitionBy: specification.get('partitionBy') };
+}
+
+function parseWindowFields(specification: Value, options: PipelineOptions): WindowFields {
+  const { output, partitionBy, sortBy } = fieldsOf(specification);
+  const compiler = createCompiler(options);
+  const results = output.keys().map((name, index) => ({ name, variable: `w${index}`, result: new Variable(undefined, false) }));
+  return {
+    partitionBy: partitionBy === undefined ? undefined : compiler.compile(partitionBy),
+    sort: compileSort(sortBy ?? Document.empty),
+    functions: output.fields.map(([name, value], index) => ({
+      evaluate: compileWindowFunction(name, value, compiler, { sortBy }),
+      result: results[index]?.result ?? new Variable(undefined, false),
+    })),
+    output: compileAddFields(Document.fromEntries(results.map(({ name, variable }) => [name, `$$${variable}`])), {
+      ...options,
+      variables: new Map(results.map(({ variable, result }) => [variable, result])),
+    }),
+    compiler,
+  };
+}
+
+const partitionSort = compileSort(Document.of({ p: 1 }));
+
+function partitionKey(partitionBy: Expression | undefined, document: Document): Uint8Array {
+  if (partitionBy === undefined) return new Uint8Array(0);
+  const value = partitionBy.evaluate(document) ?? null;
+  if (value instanceof BsonArray) throw refuse(14, 'An expression used to partition cannot evaluate to value of type array');
+  return partitionSort.keyOf(Document.of({ p: value }));
+}
+
+interface PlacedEntry extends Entry {
+  /** How many bytes of the key say the partition. */
+  readonly partitionBytes: number;
+}
+
+function placed(fields: WindowFields, document: Document, order: number): PlacedEntry {
+  const partition = partitionKey(fields.partitionBy, document);
+  const key = concatBytes([partition, fields.sort.keyOf(document)]);
+  return { key, document, order, partitionBytes: partition.length };
+}
+
+function samePartition(left: PlacedEntry, right: PlacedEntry): boolean {
+  const cut = ({ key, partitionBytes }: PlacedEntry): Uint8Array => key.subarray(0, partitionBytes);
+  return compareBytes(cut(left), cut(right)) === 0;
+}
+
+function partitionOf(entries: readonly PlacedEntry[], sort: SortKey): Partition {
+  const [part] = sort.parts;
+  const documents = entries.map(({ document }) => document);
+  return {
+    documents,
+    tiesWithLast: (index) => {
+      const [last, entry] = entries.slice(index - 1, index + 1);
+      return last !== undefined && entry !== undefined && compareBytes(last.key, entry.key) === 0;
+    },
+    sortValue: (index) => {
+      const document = documents[index];
+      return document === undefined || part === undefined ? undefined : getField(document, part.path);
+    },
+  };
+}
+
+/** The results, made a little at a time. */
+class WindowSource implements BatchSource {
+  readonly #source: BatchSource;
+  readonly #provider: SourceProvider;
+  readonly #pacer: Pacer;
+  readonly #fields: WindowFields;
+  #made: AsyncGenerator<readonly Document[], void> | undefined;
+  #context: OperationContext | undefined;
+  #closed = false;
+
+  constructor(source: BatchSource, provider: SourceProvider, fields: WindowFields) {
+    this.#source = source;
+    this.#provider = provider;
+    this.#pacer = new Pacer(provider);
+    this.#fields = fields;
+  }
+
+  async next(context: OperationContext): Promise<readonly Document[] | undefined> {
+    if (this.#closed) return undefined;
+    this.#context = context;
+    this.#made ??= this.#make(context);
+    const step = await this.#made.next();
+    return step.done === true ? undefined : step.value;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#source.close();
+  }
+
+  async *#make(context: OperationContext): AsyncGenerator<readonly Document[], void> {
+    const sorter = new RunSorter<PlacedEntry>('$setWindowFields');
+    let order = 0;
+    await drain(this.#source, this.#provider, context, (batch) => {
+      for (const document of batch) sorter.add(placed(this.#fields, document, order++));
+    });
+    this.#source.close();
+    let open: PlacedEntry[] = [];
+    for (const entry of sorter.results(Infinity)) {
+      const [first] = open;
+      if (first !== undefined && !samePartition(first, entry)) {
+        yield* this.#results(open);
+        open = [];
+      }
+      open.push(entry);
+      if (open.length % BATCH_DOCUMENTS_MAX === 0) await this.#turn();
+    }
+    if (open.length > 0) yield* this.#results(open);
+  }
+
+  async *#results(entries: readonly PlacedEntry[]): AsyncGenerator<readonly Document[], void> {
+    const { functions, output, sort } = this.#fields;
+    const partition = partitionOf(entries, sort);
+    const running = functions.map(({ evaluate, result }) => ({ values: evaluate(partition), result }));
+    let batch: Document[] = [];
+    for (const document of partition.documents) {
+      for (const { values, result } of running) {
+        let step = values.next();
+        for (; step.done !== true && step.value === undefined; step = values.next()) await this.#turn();
+        result.value = step.done === true ? null : step.value;
+      }
+      batch.push(output.apply(document));
+      if (batch.length < BATCH_DOCUMENTS_MAX) continue;
+      yield batch;
+      batch = [];
+      await this.#turn();
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  /** Lets others work, and ends with the operation that waits for this. */
+  async #turn(): Promise<void> {
+    if (this.#context !== undefined) await this.#pacer.turn(this.#context);
+  }
+}
+
+/** How `$setWindowFields` is compiled. */
+export const setWindowFieldsRule: StageRule = {
+  name: '$setWindowFields',
+  parse: (specification, { options }) => {
+    const fields = parseWindowFields(specification, options);
+    return {
+      name: '$setWindowFields',
+      specification,
+      open: (source, provider) => new WindowSource(source, provider, fields),
+      needs: (dependencies) => {
+        dependencies.addAll(fields.compiler.dependencies);
+        for (const { path } of fields.sort.parts) dependencies.addPath(path.text);
+        return 'some';
+      },
+    };
+  },
+};
