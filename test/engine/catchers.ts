@@ -1,0 +1,35 @@
+// What is run to see whether a copy of the engine keeps its laws: the real one must pass, one with a break must not.
+
+import assert from 'node:assert/strict';
+import { SimEnv } from '../sim/sim-env.ts';
+import { runConcurrent, runImages, runLives } from './crash-history.ts';
+import { History } from './history.ts';
+import type { OpenEnvironment } from './history.ts';
+import { failWrites } from './nth-io.ts';
+import type { Catcher } from './planted-breaks.ts';
+import { scenarios } from './scenarios.ts';
+
+type Kind = Exclude<Catcher['by'], 'scenario'>;
+
+/** Sizes are those with which a seed of the table was found. */
+const kinds: Readonly<Record<Kind, (open: OpenEnvironment, seed: number) => Promise<unknown>>> = {
+  history: async (open, seed) => {
+    const sim = await SimEnv.create({ seed });
+    return sim.run(() => History.run(open, sim, seed, 300));
+  },
+  clients: (open, seed) => runConcurrent(open, seed, 120),
+  images: (open, seed) => runImages(open, seed, 50, 10),
+  lives: (open, seed) => runLives(open, seed, 5),
+  'failing writes': (open, seed) => failWrites(open, seed, false),
+};
+
+/** Runs it; rejects when a law does not hold. */
+export async function catchBreak(open: OpenEnvironment, catcher: Catcher): Promise<void> {
+  if (catcher.by !== 'scenario') {
+    await kinds[catcher.by](open, catcher.seed);
+    return;
+  }
+  const scenario = scenarios[catcher.name];
+  assert.ok(scenario !== undefined, `there is no scenario "${catcher.name}"`);
+  await scenario(open);
+}

@@ -1,0 +1,238 @@
+// The laws of the engine broken one by one: a changed line in a copy of the compiled code, and what notices. docs/recovery.md has the table.
+// A break that nothing notices means that the tests are too weak, not that the break is harmless.
+
+import type { Break } from '../support/plant.ts';
+
+/** What is run against a copy: a kind of history and its seed, or the name of a scenario. */
+export type Catcher =
+  | { readonly by: 'history' | 'clients' | 'images' | 'lives' | 'failing writes'; readonly seed: number }
+  | { readonly by: 'scenario'; readonly name: string };
+
+export interface PlantedBreak extends Break {
+  readonly law: string;
+  readonly name: string;
+  readonly caught: Catcher;
+}
+
+const history = (seed: number): Catcher => ({ by: 'history', seed });
+const clients = (seed: number): Catcher => ({ by: 'clients', seed });
+const images = (seed: number): Catcher => ({ by: 'images', seed });
+const lives = (seed: number): Catcher => ({ by: 'lives', seed });
+const scenario = (name: string): Catcher => ({ by: 'scenario', name });
+
+export const plantedBreaks: readonly PlantedBreak[] = [
+  {
+    law: '1', name: 'seqs are applied out of order', caught: clients(1),
+    file: 'commits.js', from: 'must(this.#queue.shift(), ', to: 'must(this.#queue.pop(), ',
+  },
+  {
+    law: '1', name: 'visible moves before the commit is whole', caught: scenario('a commit applied in slices is seen whole or not at all'),
+    file: 'commits.js', from: 'this.#state.applying = true;', to: 'this.#state.applying = true; this.#state.reveal(seq);',
+  },
+  {
+    law: '2', name: 'a commit is answered before its record is safe', caught: images(2),
+    file: 'commits.js', from: 'await appended.safe;', to: '',
+  },
+  {
+    law: '2', name: 'the log is written and not synced', caught: images(1),
+    file: 'wal/segment.js', from: "await env.files.open(path, 'write', { durableWrites: options.durableWrites })", to: "await env.files.open(path, 'write', { durableWrites: false })",
+  },
+  {
+    law: '2', name: 'a recycled segment is written and not synced', caught: images(8),
+    file: 'wal/segment.js', from: "{ durableWrites: spare.durableWrites }", to: "{ durableWrites: false }",
+  },
+  {
+    law: '2', name: 'a delayed log is not synced before the checkpoint', caught: lives(16),
+    file: 'checkpoints.js', from: 'await log.sync();', to: '',
+  },
+  {
+    law: '2', name: 'locks are given back before the commit is applied', caught: clients(1),
+    file: 'transaction.js', from: 'return this.#writes.isEmpty ? this.snapshot : await this.#commit();',
+    to: 'const going = this.#writes.isEmpty ? this.snapshot : this.#commit(); await undefined; await undefined; await undefined; for (const hash of this.#held) this.#parts.state.locks.unlock(hash, this); this.#parts.state.budget.change("locks", -this.#held.size * lockBytes); this.#held.clear(); return await going;',
+  },
+  {
+    law: '3', name: 'a job does not know the open snapshots', caught: history(1),
+    file: 'job-runner.js', from: 'snapshots: state.snapshots.list(state.visible),', to: 'snapshots: Float64Array.of(state.visible),',
+  },
+  {
+    law: '3', name: 'a snapshot is copied from a transaction that has ended', caught: scenario('a snapshot is not copied from a transaction that has ended'),
+    file: 'environment.js', from: 'if (from !== undefined && !this.#open.has(from))', to: 'if (false)',
+  },
+  {
+    law: '3', name: 'a dropped dictionary is taken apart under its readers', caught: scenario('a dropped dictionary goes on for its readers and is gone after them'),
+    file: 'background.js', from: 'state.snapshots.oldest(state.visible) >= tree.droppedSeq', to: 'true',
+  },
+  {
+    law: '4', name: 'recent keys are forgotten and the floor stays', caught: scenario('keys that were forgotten raise the floor, and an older writer is refused'),
+    file: 'txn/recent-keys.js', from: 'if (seq > this.#floor)', to: 'if (false)',
+  },
+  {
+    law: '4', name: 'recent keys are not asked', caught: history(4),
+    file: 'transaction.js', from: 'state.recent.conflicts(hash, this.snapshot)', to: 'false',
+  },
+  {
+    law: '4', name: 'recent keys are asked before the lock is had', caught: clients(1),
+    file: 'txn/recent-keys.js', from: 'if (this.#writers.size === 0)\n            this.#seqs.clear();\n    }\n    /** Notes', to: 'this.#seqs.clear();\n    }\n    /** Notes',
+  },
+  {
+    law: '5', name: 'removals are not among the recent keys', caught: scenario('a key that was removed after the snapshot is a conflict'),
+    file: 'commits.js', from: 'if (recent.isAsked)', to: 'if (recent.isAsked && message.kind === 0)',
+  },
+  {
+    law: '6', name: 'a scan sees what its transaction writes later', caught: history(2),
+    file: 'transaction.js', from: 'seqMax: this.#writes.operation }', to: 'seqMax: Infinity }',
+  },
+  {
+    law: '6', name: 'a mark does not take totals back', caught: history(1),
+    file: 'txn/write-set.js', from: 'this.counts = this.counts.filter((count) => count.operation <= operation);', to: '',
+  },
+  {
+    law: '6', name: 'a mark takes back all but the last write', caught: history(2),
+    file: 'txn/write-set.js', from: 'front.truncate(count);', to: 'front.truncate(count + 1);',
+  },
+  {
+    law: '9', name: 'totals at a snapshot hold later deltas', caught: history(2),
+    file: 'tree/tree.js', from: 'if (delta.seq > seq)\n                break;', to: '',
+  },
+  {
+    law: '9', name: 'totals are flushed without their deltas', caught: history(1),
+    file: 'tree/tree.js', from: 'rows: this.#flushed.rows + front.rows', to: 'rows: this.#flushed.rows',
+  },
+  {
+    law: '9', name: 'deltas are folded that a snapshot does not see yet', caught: clients(1),
+    file: 'commits.js', from: 'if (tree.pendingDeltas > 64)\n                tree.foldTotals(state.snapshots.oldest(seq));', to: 'tree.foldTotals(seq);',
+  },
+  {
+    law: '10', name: 'a remove is dropped above the leaf', caught: scenario('a remove above a leaf hides what is in the leaf'),
+    file: 'tree/job/merge-job.js', from: 'atLeaf: false', to: 'atLeaf: true',
+  },
+  {
+    law: '10', name: 'a new run is taken for the oldest of its list', caught: history(17),
+    file: 'tree/job/flush-job.js', from: '[extent, ...buffer]', to: '[...buffer, extent]',
+  },
+  {
+    law: '10', name: 'versions of a key part into two leaves', caught: clients(6),
+    file: 'tree/job/merge-job.js', from: 'const left = Math.max(0, until - sink.rawBytes);', to: "const left = until - sink.rawBytes; if (left <= 0) return 'full';",
+  },
+  {
+    law: '11', name: 'an older version is dropped although a snapshot needs it', caught: history(6),
+    file: 'run/merge.js', from: 'keep = this.#lastSeq > oldest && this.#isSeen(seq, this.#lastSeq);', to: 'keep = false;',
+  },
+  {
+    law: '14', name: 'an edit is applied in two halves', caught: clients(12),
+    file: 'job-runner.js', from: 'this.apply(tree, edit);\n            this',
+    to: 'this.apply(tree, { ...edit, nodes: edit.nodes.slice(0, -1) }); await this.#state.env.tasks.pause(); this.apply(tree, { ...edit, nodes: edit.nodes.slice(-1), added: [], dropped: [], removed: [], flushed: undefined, leavesDelta: 0 });\n            this',
+  },
+  {
+    law: '14', name: 'replay gives a tree what it has below its fronts', caught: images(3),
+    file: 'commits.js', from: ' || tree.flushedSeq >= this.#seq', to: '',
+  },
+  {
+    law: '14', name: 'a front is frozen in the middle of a commit', caught: scenario('a commit applied in slices is flushed whole'),
+    file: 'commits.js', from: 'this.#state.applying = true;', to: '',
+  },
+  {
+    law: '14', name: 'records of a dropped dictionary bring it back', caught: lives(7),
+    file: 'commits.js', from: 'tree.droppedSeq = this.#seq;', to: 'if (this.#state.hasLog) tree.droppedSeq = this.#seq;',
+  },
+  {
+    law: '14', name: 'an empty front is flushed', caught: clients(1),
+    file: 'state.js', from: 'oldest !== undefined && oldest <= seq', to: '(oldest ?? Infinity) <= seq',
+  },
+  {
+    law: '15', name: 'two jobs work on the same nodes at once', caught: clients(16),
+    file: 'background.js', from: 'if (frozen !== undefined)\n            return await this.#flush(frozen);', to: 'if (frozen !== undefined) { const both = [this.#flush(frozen), heavy === undefined ? undefined : this.#push(heavy)]; await both[1]; return await both[0]; }',
+  },
+  {
+    law: '16', name: 'space is used again before the next checkpoint is durable', caught: images(1),
+    file: 'block/block-store.js', from: 'if (this.#isIn(image, this.#durable) || ', to: 'if (',
+  },
+  {
+    law: '17', name: 'a checkpoint is captured in its middle', caught: images(4),
+    file: 'checkpoints.js', from: 'encodeDictionaryTable(capture.records)', to: 'encodeDictionaryTable([...this.#state.trees.values()].map((tree) => tree.record()))',
+  },
+  {
+    law: '17', name: 'the superblock is written before its blocks are synced', caught: images(2),
+    file: 'block/block-store.js', from: 'const table = await this.#writeTable(captured);\n        await this.#file.sync();', to: 'const table = await this.#writeTable(captured);',
+  },
+  {
+    law: '17', name: 'the log is made shorter than the fronts need', caught: images(1),
+    file: 'checkpoints.js', from: 'needed = Math.min(needed, tree.oldestUnflushed ?? Infinity);', to: '',
+  },
+  {
+    law: '17', name: 'the log is made shorter before the checkpoint is durable', caught: scenario('the log is made shorter only behind a durable checkpoint'),
+    file: 'checkpoints.js', from: 'await this.#write(capture);', to: 'await this.#state.log.trim(capture.root.logFrom.seq - 1); await this.#write(capture);',
+  },
+  {
+    law: '17', name: 'totals that cancel out leave an old seq behind', caught: scenario('totals that cancel out pin no log'),
+    file: 'tree/front.js', from: 'if (this.isVoid)\n            this.seqMin = seq;\n        if (seq > this.seqMax)', to: 'if (this.seqMin === 0)\n            this.seqMin = seq;\n        if (seq > this.seqMax)',
+  },
+  {
+    law: '18', name: 'the copies of a superblock are written without a sync between', caught: images(2),
+    file: 'block/data-file.js', from: 'await file.sync();', to: '',
+  },
+  {
+    law: '20', name: 'a segment is not synced before it is used', caught: scenario('a log segment is whole on the disk before it is used'),
+    file: 'wal/segment.js', from: 'await file.sync();', to: '',
+  },
+  {
+    law: '20', name: 'the name of a new segment is not synced', caught: images(1),
+    file: 'wal/segment.js', from: '        await file.sync();\n        await env.files.syncDirectory(directory);', to: '        await file.sync();',
+  },
+  {
+    law: '20', name: 'the name of a recycled segment is not synced', caught: images(8),
+    file: 'wal/segment.js', from: 'await env.files.rename(spare.path, path);\n    await env.files.syncDirectory(directory);', to: 'await env.files.rename(spare.path, path);',
+  },
+  {
+    law: '20', name: 'a record of an earlier life validates', caught: scenario('nothing of a recycled segment comes back'),
+    file: 'wal/group.js', from: '(segment ^ Math.floor(segment / twoTo32)) >>> 0', to: '0',
+  },
+  {
+    law: '21', name: 'the log ends silently at a damaged group', caught: scenario('damage in the log is refused and named, a torn end is cut'),
+    file: 'wal/log-reader.js', from: 'if (header.synced > this.#newest)', to: 'if (false)',
+  },
+  {
+    law: '21', name: 'a log that is gone is an empty log', caught: scenario('a log that is gone is refused'),
+    file: 'wal/redo-log.js', from: 'if (lastSeq < recovery.upTo)', to: 'if (false)',
+  },
+  {
+    law: '21', name: 'two groups are in flight', caught: images(1),
+    file: 'wal/redo-log.js', from: 'await this.#segment.file.write(image, at);\n        this.#group', to: 'void this.#segment.file.write(image, at);\n        this.#group',
+  },
+  {
+    law: '22', name: 'recovery does not write the last groups again', caught: lives(5),
+    file: 'wal/redo-log.js', from: 'await log.#repeat(end.tail);', to: 'log.#chain = 0; if (end.tail.length > 0) { const { number, firstSeq, bodies, chain } = end.tail.at(-1); log.#chain = chain; }',
+  },
+  {
+    law: '22', name: 'recovery writes only the last of the groups again that were not synced', caught: lives(29),
+    file: 'wal/redo-log.js', from: 'await log.#repeat(end.tail);', to: 'await log.#repeat(end.tail.slice(-1));',
+  },
+  {
+    law: '22', name: 'a group that recovery repeats is out of the chain', caught: lives(19),
+    file: 'wal/redo-log.js', from: 'this.#chain = first.chain;', to: '',
+  },
+  {
+    law: '22', name: 'recovery does not write the superblock again that it chose', caught: lives(37),
+    file: 'block/block-store.js', from: 'await writeSuperblock(file, chosen.superblock, chosen.slot);', to: '',
+  },
+  {
+    law: '24', name: 'the name of the data directory is not synced', caught: images(1),
+    file: 'environment.js', from: 'await env.files.syncDirectory(parent);', to: '',
+  },
+  {
+    law: '24', name: 'the name of the log directory is not synced', caught: images(1),
+    file: 'recovery.js', from: 'await state.env.files.syncDirectory(state.path);', to: '',
+  },
+  {
+    law: '26', name: 'the cache of parts does not shrink', caught: scenario('memory stays within the budget'),
+    file: 'cache/part-cache.js', from: 'while (this.#bytes > limit && looks-- > 0)', to: 'while (false)',
+  },
+  {
+    law: '26', name: 'pins outlive their batch', caught: scenario('memory stays within the budget'),
+    file: 'reads.js', from: 'this.#state.cache.unpin(key);', to: ';',
+  },
+  {
+    law: '27', name: 'sorted pieces do not merge in the order of age', caught: history(4),
+    file: 'tree/front.js', from: 'return order !== 0 ? order : b - a;', to: 'return order !== 0 ? order : a - b;',
+  },
+];
