@@ -120,7 +120,7 @@ export class Background {
     while (!this.#stop.signal.aborted && this.#state.failure === undefined) {
       this.#again = false;
       const result = await this.step();
-      if (result === 'no-space') this.#state.isFull = true;
+      if (result === 'no-space') this.#state.reportFull();
       if (this.#state.isFull) await this.#makeRoom(result);
       else if (result === 'idle') return;
     }
@@ -157,9 +157,9 @@ export class Background {
   async step(): Promise<StepResult> {
     const state = this.#state;
     const heavy = this.#heaviest();
-    const { bufferBytes } = state.limits;
     const [frozen] = state.frozen;
-    if (heavy !== undefined && heavy.weight >= bufferBytes * debtFactor) return await this.#push(heavy);
+    const debt = state.isFull ? 0 : state.limits.bufferBytes * debtFactor;
+    if (heavy !== undefined && heavy.weight >= debt) return await this.#push(heavy);
     if (frozen !== undefined) return await this.#flush(frozen);
     if (heavy !== undefined) return await this.#push(heavy);
     if (this.#checkpoints.wanted) return (await this.#tryCheckpoint()) ? 'done' : 'no-space';

@@ -3,6 +3,7 @@
 
 import { EngineError } from '../base/errors.ts';
 import type { Env } from '../env/index.ts';
+import { unitBytes } from './block/block-number.ts';
 import type { BlockStore } from './block/block-store.ts';
 import { Budget } from './cache/budget.ts';
 import { PartCache } from './cache/part-cache.ts';
@@ -10,6 +11,7 @@ import { Gate } from './gate.ts';
 import type { TreeNode } from './tree/node.ts';
 import { nodeBytes } from './tree/node.ts';
 import type { FlushLimits } from './tree/edit.ts';
+import { weigh } from './tree/edit.ts';
 import type { Part, TreeRecord } from './tree/tree.ts';
 import { Tree } from './tree/tree.ts';
 import { FrontPool } from './txn/front-pool.ts';
@@ -36,7 +38,7 @@ export class EngineState {
   readonly env: Env;
   readonly path: string;
   readonly options: EngineOptions;
-  readonly limits: FlushLimits;
+  readonly #limits: FlushLimits;
   readonly budget: Budget;
   readonly cache: PartCache<Part>;
   readonly locks: LockTable = new LockTable();
@@ -75,7 +77,7 @@ export class EngineState {
     this.path = path;
     this.options = options;
     this.store = store;
-    this.limits = { bufferBytes: options.bufferBytes, runsMax: 8 };
+    this.#limits = { bufferBytes: options.bufferBytes, runsMax: 8 };
     this.budget = new Budget(options.cacheBytes);
     this.frontPool = new FrontPool(options.cacheBytes / 32);
     this.cache = new PartCache<Part>(() => this.budget.cacheBytesMax);
@@ -83,6 +85,11 @@ export class EngineState {
     this.fatal = new Promise((resolve) => {
       this.#resolveFatal = resolve;
     });
+  }
+
+  /** When buffers go down: on a full disk at once, for what waits in them takes space that what is below could give back. */
+  get limits(): FlushLimits {
+    return this.isFull ? { ...this.#limits, bufferBytes: 1 } : this.#limits;
   }
 
   get log(): RedoLog {
@@ -127,9 +134,19 @@ export class EngineState {
 
   /** Space was wanted and could not be had. */
   reportFull(): void {
-    this.isFull = true;
+    if (!this.isFull) {
+      this.isFull = true;
+      this.#weighAll();
+    }
     this.onWork();
     this.budget.wake();
+  }
+
+  /** Weighs the nodes in memory that no checkpoint has yet by what holds on a full disk. */
+  #weighAll(): void {
+    for (const tree of this.trees.values()) {
+      for (const node of [...tree.writing.values(), ...tree.dirty.values()]) if (node.kind === 'internal') weigh(tree, node, this.limits);
+    }
   }
 
   /** The tree of a dictionary as a snapshot sees it; `unknown-dictionary` when it has none. */
@@ -217,11 +234,14 @@ export class EngineState {
     if (this.#freezeLater > 0) this.freezePinning(this.#freezeLater);
   }
 
-  /** Bytes that jobs may need at once: what the fronts hold, and two leaves of the largest. */
+  /** Bytes that jobs may need at once: what the fronts hold, a block for each child of a node, and two leaves of the largest. */
   get jobBytesWanted(): number {
-    let leaf = 0;
-    for (const tree of this.trees.values()) leaf = Math.max(leaf, Math.min(tree.options.pageBytes, tree.rawBytes));
-    return Math.min(this.budget.held('fronts'), this.options.frontBytes) + leaf * 2;
+    let [leaf, blocks] = [0, 1];
+    for (const { options, rawBytes, height } of this.trees.values()) {
+      leaf = Math.max(leaf, Math.min(options.pageBytes, rawBytes));
+      if (height > 0) blocks = Math.max(blocks, options.fanout);
+    }
+    return Math.min(this.budget.held('fronts'), this.options.frontBytes) + leaf * 2 + blocks * unitBytes * 2;
   }
 
   /** Sets a tree's active front aside for flushing. */

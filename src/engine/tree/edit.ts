@@ -54,7 +54,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
 }
 
 /** Notes whether a node's heaviest buffer wants to go down. */
-function weigh(tree: Tree, node: InternalNode, limits: FlushLimits): void {
+export function weigh(tree: Tree, node: InternalNode, limits: FlushLimits): void {
   const heaviest = heaviestChild(node, limits);
   if (heaviest.weight >= limits.bufferBytes) tree.heavy.set(node.number, heaviest.weight);
   else tree.heavy.delete(node.number);

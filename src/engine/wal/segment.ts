@@ -2,6 +2,7 @@
 // it is used (law 20); its number is never used again. A segment that is no longer needed becomes a later one by a new name.
 
 import { must } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
 import type { Env, File } from '../../env/index.ts';
 import { groupUnit } from './group.ts';
 
@@ -47,7 +48,8 @@ export async function createSegment(env: Env, directory: string, number: number,
     await env.files.syncDirectory(directory);
   } catch (error) {
     await file.close();
-    await env.files.remove(path).catch((cause: unknown) => cause);
+    // Only a full disk is gone on from; after anything else the next start removes it, and nobody is answered meanwhile.
+    if (error instanceof EngineError && error.code === 'no-space') await env.files.remove(path).catch((cause: unknown) => cause);
     throw error;
   }
   await file.close();
