@@ -12,13 +12,15 @@ import { allRows, hex } from './history.ts';
 import type { OpenEnvironment } from './history.ts';
 
 const scriptOptions: Partial<EngineOptions> = {
-  cacheBytes: 1024 * 1024, frontBytes: 900, bufferBytes: 1200, logBytes: 150_000, logSegmentBytes: 131_072, checkpointPeriodMs: 150,
+  cacheBytes: 1024 * 1024, frontBytes: 900, bufferBytes: 1200, logBytes: 1, logSegmentBytes: 131_072, checkpointPeriodMs: 150,
   dictionary: { compression: 'lz4', pageBytes: 1024, readPageBytes: 512, fanout: 4 },
 };
 
 /** One commit as the script made it. Dictionaries are told apart by names of the script's own. */
 interface ScriptCommit {
   readonly mark: number;
+  /** Nothing but deletes: what is known of it is the answer alone. */
+  readonly isUnmarked: boolean;
   readonly writes: readonly { readonly dictionary: string; readonly key: string; readonly value: string | undefined }[];
   readonly creates: string | undefined;
   readonly drops: string | undefined;
@@ -35,6 +37,9 @@ const refusals: ReadonlySet<string> = new Set(['no-space', 'closed']);
 /** What was asked for, what was answered, and the judge of what is found later. */
 class Script {
   readonly #open: OpenEnvironment;
+  /** Whether nothing may be acknowledged any more by what is open. */
+  isBroken: () => boolean = () => false;
+  openedAtMs: number = 0;
   readonly #commits: ScriptCommit[] = [];
   readonly #ids = new Map<string, DictionaryId>();
   /** Codes of errors that steps ended with. */
@@ -53,6 +58,7 @@ class Script {
   async open(env: Env): Promise<boolean> {
     const opened = await this.#attempt(async () => {
       this.#engine = await this.#open(env, '/data', scriptOptions);
+      this.openedAtMs = env.clock.monotonicMs();
     });
     return opened;
   }
@@ -66,7 +72,8 @@ class Script {
     await this.#attempt(() => this.#engine?.checkpoint());
     await this.#commit({ drops: 'b' });
     await this.#commit({ writes: [...Array(30).keys()].map((i) => ({ dictionary: 'a', key: `0/${i}`, value: undefined })) });
-    for (let i = 0; i < 4; i++) await this.#commit({ writes: [{ dictionary: 'a', key: `large ${i}`, value: 'large'.repeat(4000 + i) }] });
+    for (let i = 0; i < 2; i++) await this.#commit({ writes: [{ dictionary: 'a', key: `large ${i}`, value: 'large'.repeat(4000 + i) }] });
+    await Promise.all([...Array(5).keys()].map((i) => this.#commit({ writes: [{ dictionary: 'a', key: `at once ${i}`, value: 'large'.repeat(3000 + i) }] })));
     await env.clock.sleep(60);
     if (this.#engine !== undefined) await closing(this.#engine);
     await this.close();
@@ -100,12 +107,12 @@ class Script {
   }
 
   /** Makes one transaction of it; what comes of it is noted. */
-  async commit(writes: Writes): Promise<ScriptCommit> {
-    return this.#commit({ writes });
+  async commit(writes: Writes, isUnmarked: boolean = false): Promise<ScriptCommit> {
+    return this.#commit({ writes, isUnmarked });
   }
 
-  async #commit(given: Partial<Pick<ScriptCommit, 'writes' | 'creates' | 'drops'>>): Promise<ScriptCommit> {
-    const commit: ScriptCommit = { mark: this.#commits.length, writes: given.writes ?? [], creates: given.creates, drops: given.drops, fate: 'open' };
+  async #commit(given: Partial<Pick<ScriptCommit, 'writes' | 'creates' | 'drops' | 'isUnmarked'>>): Promise<ScriptCommit> {
+    const commit: ScriptCommit = { mark: this.#commits.length, isUnmarked: given.isUnmarked ?? false, writes: given.writes ?? [], creates: given.creates, drops: given.drops, fate: 'open' };
     this.#commits.push(commit);
     let transaction: Transaction | undefined;
     const built = await this.#attempt(async () => {
@@ -117,8 +124,10 @@ class Script {
       this.#refused(commit);
       return commit;
     }
+    const isBroken = this.isBroken();
     try {
       await transaction.commit();
+      assert.ok(!isBroken, 'a commit that began after a failed write or sync was acknowledged');
       commit.fate = 'acknowledged';
     } catch (error) {
       if (refusals.has(this.#note(error))) this.#refused(commit);
@@ -134,7 +143,7 @@ class Script {
 
   async #build(transaction: Transaction, commit: ScriptCommit): Promise<void> {
     const catalog = 1 as DictionaryId;
-    await transaction.put(catalog, encode(`mark/${commit.mark}`), encode('.'));
+    if (!commit.isUnmarked) await transaction.put(catalog, encode(`mark/${commit.mark}`), encode('.'));
     if (commit.creates !== undefined) this.#ids.set(commit.creates, transaction.createDictionary());
     const dropped = commit.drops === undefined ? undefined : this.#ids.get(commit.drops);
     if (dropped !== undefined) transaction.dropDictionary(dropped);
@@ -174,7 +183,7 @@ class Script {
     assert.deepEqual((await engine.verify()).problems, []);
     const read = engine.begin('read');
     const marks = new Set((await allRows(read, engine.catalogDictionary, 1)).map((row) => row.split('=')[0]));
-    const there = (commit: ScriptCommit): boolean => marks.has(hex(encode(`mark/${commit.mark}`)));
+    const there = (commit: ScriptCommit): boolean => (commit.isUnmarked ? commit.fate === 'acknowledged' : marks.has(hex(encode(`mark/${commit.mark}`))));
     for (const commit of this.#commits) {
       if (commit.fate === 'acknowledged') assert.ok(there(commit), `commit ${commit.mark} was acknowledged and is gone`);
       if (commit.fate === 'refused') assert.ok(!there(commit), `commit ${commit.mark} was refused and is there`);
@@ -221,6 +230,7 @@ export async function failWrites(open: OpenEnvironment, n: number, lasting: bool
   const sim = await SimEnv.create({ seed: n });
   const script = new Script(open);
   sim.files.faults.failAt({ at: n, code: 'io', lasting, kinds: writing });
+  script.isBroken = () => sim.clock.time > sim.files.faults.failedAtMs && sim.files.faults.failedAtMs >= script.openedAtMs;
   await sim.run(async () => {
     await script.run(sim, async (engine) => {
       if (sim.files.faults.failures === 0) return;
@@ -229,6 +239,7 @@ export async function failWrites(open: OpenEnvironment, n: number, lasting: bool
     });
   });
   sim.files.faults.heal();
+  script.isBroken = () => false;
   await judgeHere(sim, script, n);
   return { failures: sim.files.faults.failures };
 }
@@ -295,8 +306,8 @@ const roomy = 2 ** 30;
 
 /** Deletes get through while the disk is full; once it is not, everything does. */
 async function assertGoesOn(sim: SimEnv, script: Script, engine: Environment): Promise<void> {
-  for (let i = 0; i < 20; i++) {
-    const commit = await script.commit([{ dictionary: 'a', key: `2/${i}`, value: undefined }]);
+  for (let i = 0; i < 8; i++) {
+    const commit = await script.commit([{ dictionary: 'a', key: `2/${i % 40}`, value: undefined }], i > 2);
     assert.equal(commit.fate, 'acknowledged', `a delete on a full disk: ${[...script.codes].join()}`);
   }
   sim.files.setCapacity(roomy);

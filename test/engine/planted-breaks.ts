@@ -18,6 +18,7 @@ const history = (seed: number): Catcher => ({ by: 'history', seed });
 const clients = (seed: number): Catcher => ({ by: 'clients', seed });
 const images = (seed: number): Catcher => ({ by: 'images', seed });
 const lives = (seed: number): Catcher => ({ by: 'lives', seed });
+const failing = (seed: number): Catcher => ({ by: 'failing writes', seed });
 const scenario = (name: string): Catcher => ({ by: 'scenario', name });
 
 export const plantedBreaks: readonly PlantedBreak[] = [
@@ -222,6 +223,22 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   {
     law: '24', name: 'the name of the log directory is not synced', caught: images(1),
     file: 'recovery.js', from: 'await state.env.files.syncDirectory(state.path);', to: '',
+  },
+  {
+    law: '25', name: 'a failed checkpoint does not poison', caught: failing(71),
+    file: 'checkpoints.js', from: 'throw this.#state.poison(error);\n            this.#undo', to: 'throw error;\n            this.#undo',
+  },
+  {
+    law: '25', name: 'a full disk refuses deletes', caught: scenario('a full disk refuses what grows, lets deletes through, and uses what they give back'),
+    file: 'transaction.js', from: 'const urgent = state.isFull && this.#writes.givesBack;', to: 'const urgent = false;',
+  },
+  {
+    law: '25', name: 'jobs have no reserve', caught: scenario('a full disk refuses what grows, lets deletes through, and uses what they give back'),
+    file: 'block/block-file.js', from: "user === 'rescue' && isNoSpace(error)", to: 'false',
+  },
+  {
+    law: '25', name: 'the log promises room that others have taken', caught: scenario('a full disk refuses what grows, lets deletes through, and uses what they give back'),
+    file: 'wal/redo-log.js', from: 'return this.#unplaced + waiting + groupBytes', to: 'return groupBytes',
   },
   {
     law: '26', name: 'the cache of parts does not shrink', caught: scenario('memory stays within the budget'),

@@ -51,6 +51,7 @@ export class SimFaults {
   #failure: FailurePlan | undefined;
   #failureCount = 0;
   #failures = 0;
+  #failedAtMs = Infinity;
   #crashAt = Infinity;
   #crashKinds: ReadonlySet<Operation> = new Set(changingOperations);
   #crashCount = 0;
@@ -76,6 +77,16 @@ export class SimFaults {
   /** Failures that were injected. */
   get failures(): number {
     return this.#failures;
+  }
+
+  /** Virtual time at which the first failed operation was answered; Infinity before. */
+  get failedAtMs(): number {
+    return this.#failedAtMs;
+  }
+
+  /** An operation was answered with a failure. */
+  note(timeMs: number): void {
+    this.#failedAtMs = Math.min(this.#failedAtMs, timeMs);
   }
 
   /** Counts an operation that is about to begin; true when the power goes with it. */

@@ -290,6 +290,7 @@ export class SimFiles implements FileSystem {
     const full = grows > 0 && this.#parts.disk.usedBytes() + grows > this.#capacityBytes;
     const code = failure ?? (full ? 'no-space' : undefined);
     if (code === undefined) return action.complete();
+    this.faults.note(this.#parts.clock.time);
     action.fail?.();
     throw new EngineError(code, `${action.path}: simulated failure of ${action.kind}`, { place: { file: action.path } });
   }
