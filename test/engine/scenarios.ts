@@ -124,7 +124,7 @@ async function tooLarge(open: OpenEnvironment): Promise<void> {
     const before = engine.statistics().logGroups;
     const transaction = engine.begin('statement');
     await assertCode(async () => {
-      for (let i = 0; i < 100; i++) await transaction.put(id, encode(`key ${i}`), new Uint8Array(4000));
+      for (let i = 0; i < 100; i++) await transaction.put(id, encode(`key ${i}`), new Uint8Array(MiB));
       await transaction.commit();
     }, 'too-large');
     transaction.abort();
