@@ -2,7 +2,9 @@
 // again; its checksum is seeded with the segment's number, so that nothing of a recycled file's earlier life validates; and it carries the
 // checksum of the group before, so that groups form a chain (laws 20 and 21). Layout in docs/file-format.md.
 
+import { ByteReader } from '../../base/byte-reader.ts';
 import { crc32c } from '../../base/crc32c.ts';
+import type { EngineErrorPlace } from '../../base/errors.ts';
 
 /** Groups begin at multiples of this. */
 export const groupUnit = 4096;
@@ -116,15 +118,11 @@ export function isGroup(bytes: Uint8Array, header: GroupHeader, segment: number)
   return end <= bytes.length && checksumOf(bytes, end, segment) === header.checksum;
 }
 
-/** The records of a whole group: views on `bytes`, with their seqs. */
-export function recordsOf(bytes: Uint8Array, header: GroupHeader): { readonly seq: number; readonly body: Uint8Array }[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+/** The records of a whole group: views on `bytes`, with their seqs. Records that do not fill the group are `corruption` at `place`. */
+export function recordsOf(bytes: Uint8Array, header: GroupHeader, place: EngineErrorPlace = {}): { readonly seq: number; readonly body: Uint8Array }[] {
+  const reader = new ByteReader(bytes, { start: groupHeaderBytes, end: groupHeaderBytes + header.payloadBytes }, { code: 'corruption', place });
   const records: { seq: number; body: Uint8Array }[] = [];
-  let at = groupHeaderBytes;
-  for (let i = 0; i < header.records; i++) {
-    const length = view.getUint32(at, true);
-    records.push({ seq: header.firstSeq + i, body: bytes.subarray(at + recordHeaderBytes, at + recordHeaderBytes + length) });
-    at += recordHeaderBytes + length;
-  }
+  for (let i = 0; i < header.records; i++) records.push({ seq: header.firstSeq + i, body: reader.view(reader.u32()) });
+  reader.expectEnd();
   return records;
 }

@@ -84,7 +84,7 @@ export class LogReader {
   }
 
   async #take(segment: SegmentFile, header: GroupHeader, view: Uint8Array): Promise<void> {
-    const records = recordsOf(view, header);
+    const records = recordsOf(view, header, { file: segment.path, offset: view.byteOffset });
     for (const { seq, body } of records) {
       if (seq <= this.#lastSeq) continue;
       if (this.#lastSeq === 0 && seq > this.#from) throw this.#damage(segment, 0, `the log begins with record ${seq}, but record ${this.#from} is needed`);
