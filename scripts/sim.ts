@@ -26,7 +26,7 @@ const totals = { histories: 0, operations: 0, commits: 0, conflicts: 0, reopenin
 /** Runs one history beside the model; the hash of its trace. */
 async function runHistory(seed: number): Promise<string> {
   const sim = await SimEnv.create({ seed });
-  const result = await sim.run(() => History.run(openEnvironment, sim, seed, steps));
+  const result = await sim.run(() => History.run(openEnvironment, sim, { seed, operations: steps }));
   if (result.ended !== 'done') throw new Error('the machine crashed, and nobody had asked for it');
   totals.histories++;
   totals.operations += result.value.operations;

@@ -15,7 +15,7 @@ type Kind = Exclude<Catcher['by'], 'scenario'>;
 const kinds: Readonly<Record<Kind, (open: OpenEnvironment, seed: number) => Promise<unknown>>> = {
   history: async (open, seed) => {
     const sim = await SimEnv.create({ seed });
-    return sim.run(() => History.run(open, sim, seed, 300));
+    return sim.run(() => History.run(open, sim, { seed, operations: 300 }));
   },
   clients: (open, seed) => runConcurrent(open, seed, 120),
   images: (open, seed) => runImages(open, seed, 50, 10),

@@ -12,7 +12,7 @@ void test(`${seeds} random histories give the same answers as the model, from se
   for (let seed = first; seed < first + seeds; seed++) {
     const sim = await SimEnv.create({ seed });
     try {
-      const result = await sim.run(() => History.run(openEnvironment, sim, seed, 600));
+      const result = await sim.run(() => History.run(openEnvironment, sim, { seed, operations: 600 }));
       assert.ok(result.ended === 'done');
       operations += result.value.operations;
       commits += result.value.commits;

@@ -65,6 +65,8 @@ export class History {
   readonly #options: Partial<EngineOptions>;
   readonly #model: ModelEnvironment = new ModelEnvironment();
   readonly #keys: number;
+  /** Options that stay when the environment is opened with others. */
+  #fixed: Partial<EngineOptions> = {};
   #engine: Environment;
   #open: Pair[] = [];
   #dictionaries: { readonly engine: DictionaryId; readonly model: DictionaryId }[] = [];
@@ -80,13 +82,14 @@ export class History {
     this.#dictionaries.push({ engine: engine.catalogDictionary, model: this.#model.catalogDictionary });
   }
 
-  /** Runs a history of so many operations and verifies the files at its end. */
-  static async run(open: OpenEnvironment, env: Env, seed: number, operations: number): Promise<HistoryReport> {
-    const random = new SimRandom(seed).fork('history');
-    const options = smallOptions(random);
+  /** Runs a history of so many operations and verifies the files at its end. `options` go before those that the seed draws. */
+  static async run(open: OpenEnvironment, env: Env, script: { readonly seed: number; readonly operations: number; readonly options?: Partial<EngineOptions> }): Promise<HistoryReport> {
+    const random = new SimRandom(script.seed).fork('history');
+    const options = { ...smallOptions(random), ...script.options };
     const engine = await open(env, '/data', options);
     const history = new History({ open, env }, random, options, engine);
-    for (let i = 0; i < operations; i++) await history.#step();
+    history.#fixed = script.options ?? {};
+    for (let i = 0; i < script.operations; i++) await history.#step();
     await history.#end();
     return history.#report;
   }
@@ -150,7 +153,7 @@ export class History {
     for (const pair of this.#open) pair.model.abort();
     this.#open = [];
     await this.#engine.close();
-    this.#engine = await this.#openEnvironment(this.#env, '/data', { ...this.#options, ...(this.#chance(0.5) ? smallOptions(this.#random) : {}) });
+    this.#engine = await this.#openEnvironment(this.#env, '/data', { ...this.#options, ...(this.#chance(0.5) ? smallOptions(this.#random) : {}), ...this.#fixed });
     this.#report.reopenings += 1;
   }
 
