@@ -1,11 +1,13 @@
 // `npm run sim -- [--seed N] [--seeds N] [--minutes N | --seconds N] [--steps N]`: the engine on the simulated machine, from new seeds until the time is
 // over. Each seed is one history beside the model, clients side by side, crashes at I/Os all over a run, and a directory through many lives. Every
 // tenth history runs twice: one seed must give one execution. What fails is printed with the command that shows it again.
+// `--crash N` instead kills a real server under its writers N times (test/crash/kill-loop.ts).
 
 import { parseArgs } from 'node:util';
 import { openEnvironment } from '../src/engine/index.ts';
 import { runConcurrent, runImages, runLives } from '../test/engine/crash-history.ts';
 import { History } from '../test/engine/history.ts';
+import { killLoop } from '../test/crash/kill-loop.ts';
 import { SimEnv } from '../test/sim/sim-env.ts';
 
 const { values } = parseArgs({
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '1' },
     seconds: { type: 'string' },
     steps: { type: 'string', default: '600' },
+    crash: { type: 'string' },
   },
 });
 const first = Number(values.seed);
@@ -52,12 +55,22 @@ async function runSeed(seed: number): Promise<void> {
   await runClients(seed);
 }
 
-let seed = first;
-try {
-  for (; seed < first + count && performance.now() < endMs; seed++) await runSeed(seed);
-  console.log(`sim: seeds ${first} to ${seed - 1} hold: ${JSON.stringify(totals)}`);
-} catch (error) {
-  console.error(`sim: seed ${seed} failed; again with: npm run sim -- --seed ${seed} --seeds 1 --steps ${steps}`);
-  console.error(error);
-  process.exitCode = 1;
+/** Kills a real server so often; its timing is not the seed's alone. */
+async function runKills(rounds: number): Promise<void> {
+  console.log(`sim: ${rounds} kills: ${JSON.stringify(await killLoop(rounds, first))}`);
 }
+
+async function runSeeds(): Promise<void> {
+  let seed = first;
+  try {
+    for (; seed < first + count && performance.now() < endMs; seed++) await runSeed(seed);
+    console.log(`sim: seeds ${first} to ${seed - 1} hold: ${JSON.stringify(totals)}`);
+  } catch (error) {
+    console.error(`sim: seed ${seed} failed; again with: npm run sim -- --seed ${seed} --seeds 1 --steps ${steps}`);
+    console.error(error);
+    process.exitCode = 1;
+  }
+}
+
+if (values.crash === undefined) await runSeeds();
+else await runKills(Number(values.crash));

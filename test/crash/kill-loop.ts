@@ -1,4 +1,4 @@
-// The kill -9 loop: writers of four kinds, a server killed under them at random, and a ledger of what was acknowledged. After every restart:
+// The kill -9 loop: writers of six kinds, a server killed under them at random, and a ledger of what was acknowledged. After every restart:
 // each acknowledged write is there, each transaction whole or not at all, each retryable write done once however often it was asked for,
 // counts and indexes agree with scans, and `validate` finds nothing.
 //   node dist/test/crash/kill-loop.js [rounds] [seed]
@@ -15,6 +15,7 @@ import { ServerProcess } from './server-process.ts';
 const INSERTERS = 3;
 const TRANSFERRERS = 2;
 const INCREMENTERS = 3;
+const REMOVERS = 2;
 
 /** Numbers from a seed. */
 class Dice {
@@ -34,6 +35,8 @@ class Dice {
 class Ledger {
   readonly acknowledged: Set<number> = new Set();
   readonly doubtful: Set<number> = new Set();
+  /** Documents whose removal was acknowledged. */
+  readonly gone: Set<number> = new Set();
   readonly transfersAcknowledged: number[] = new Array<number>(TRANSFERRERS).fill(0);
   readonly transfersTried: number[] = new Array<number>(TRANSFERRERS).fill(0);
   /** Number of the last increment that was asked for, by incrementer; it is asked for again until it is answered. */
@@ -63,6 +66,35 @@ async function insert(client: WireClient, ledger: Ledger, dice: Dice): Promise<v
     ledger.doubtful.delete(id);
     ledger.acknowledged.add(id);
   }
+}
+
+/** Some document that is acknowledged, or undefined; whoever takes it has it for itself. */
+function takeOne(ledger: Ledger, dice: Dice): number | undefined {
+  const from = dice.below(Math.max(1, ledger.nextId));
+  for (let id = from; id < from + 200; id++) {
+    if (!ledger.acknowledged.delete(id)) continue;
+    ledger.doubtful.add(id);
+    return id;
+  }
+  return undefined;
+}
+
+/** Removes a document: until the answer it may be there or not. */
+async function remove(client: WireClient, ledger: Ledger, dice: Dice): Promise<void> {
+  const id = takeOne(ledger, dice);
+  const q = Document.of({ _id: id ?? 0 });
+  const reply = await client.command('crash', { delete: 'rows', deletes: BsonArray.of([Document.of({ q, limit: 1 })]) });
+  if (failed(reply) || id === undefined) return;
+  ledger.doubtful.delete(id);
+  ledger.gone.add(id);
+}
+
+/** Moves some documents in an index and makes them longer or shorter. */
+async function change(client: WireClient, ledger: Ledger, dice: Dice): Promise<void> {
+  const from = dice.below(Math.max(1, ledger.nextId));
+  const q = Document.of({ _id: Document.of({ $gte: from, $lt: from + 4 }) });
+  const u = Document.of({ $set: Document.of({ half: dice.below(1000), text: 'y'.repeat(dice.below(900)) }) });
+  await client.command('crash', { update: 'rows', updates: BsonArray.of([Document.of({ q, u, multi: true })]) });
 }
 
 /** Sets one number in two documents of two collections, in one transaction. */
@@ -135,6 +167,7 @@ function checkRows(rows: readonly Document[], ledger: Ledger): void {
   const ids = new Set(rows.map((row) => numberOf(row, '_id')));
   assert.equal(ids.size, rows.length, 'a document is there twice');
   for (const id of ledger.acknowledged) assert.ok(ids.has(id), `document ${String(id)} was acknowledged and is not there`);
+  for (const id of ledger.gone) assert.ok(!ids.has(id), `document ${String(id)} was removed and is there`);
   for (const id of ids) assert.ok(ledger.acknowledged.has(id) || ledger.doubtful.has(id), `document ${String(id)} was never inserted`);
 }
 
@@ -171,7 +204,7 @@ async function check(client: WireClient, ledger: Ledger): Promise<void> {
 async function prepare(client: WireClient): Promise<void> {
   for (const collection of ['left', 'right', 'counters']) await client.command('crash', { create: collection });
   const indexes = [
-    Document.of({ key: Document.of({ half: 1 }), name: 'half_1' }),
+    Document.of({ key: Document.of({ half: 1 }), name: 'half_1', clustering: true }),
     Document.of({ key: Document.of({ unique: 1 }), name: 'unique_1', unique: true }),
   ];
   const reply = await client.command('crash', { createIndexes: 'rows', indexes: BsonArray.of(indexes) });
@@ -187,6 +220,8 @@ async function round(dbPath: string, ledger: Ledger, options: { dice: Dice; firs
   client.close();
   const writers = [
     ...Array.from({ length: INSERTERS }, () => writeUntilKilled(server.port, (each) => insert(each, ledger, options.dice))),
+    ...Array.from({ length: REMOVERS }, () => writeUntilKilled(server.port, (each) => remove(each, ledger, options.dice))),
+    writeUntilKilled(server.port, (each) => change(each, ledger, options.dice)),
     ...Array.from({ length: TRANSFERRERS }, (_, index) => writeUntilKilled(server.port, (each) => transfer(each, ledger, index))),
     ...Array.from({ length: INCREMENTERS }, (_, index) => writeUntilKilled(server.port, (each) => increment(each, ledger, index))),
   ];
@@ -198,6 +233,7 @@ async function round(dbPath: string, ledger: Ledger, options: { dice: Dice; firs
 /** What a loop has seen. */
 export interface KillLoopResult {
   readonly acknowledged: number;
+  readonly removed: number;
   readonly doubtful: number;
   readonly transfers: number;
   readonly increments: number;
@@ -222,6 +258,7 @@ export async function killLoop(rounds: number, seed: number): Promise<KillLoopRe
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
   return {
     acknowledged: ledger.acknowledged.size,
+    removed: ledger.gone.size,
     doubtful: ledger.doubtful.size,
     transfers: sum(ledger.transfersAcknowledged),
     increments: sum(ledger.incrementsAnswered),
