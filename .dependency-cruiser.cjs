@@ -22,8 +22,9 @@ const layers = {
   gateway: ['env', 'session', 'auth', 'gridfs'],
   tools: ['env', 'engine', 'bson', 'wire', 'catalog'],
 };
-// bin and src/index.ts compose: they may import every layer.
+// bin, in-process and src/index.ts compose: they may import every layer.
 layers.bin = Object.keys(layers);
+layers['in-process'] = Object.keys(layers);
 
 /** The same inside engine. The files at the engine's root compose and are imported by none of these, but for types.ts, which imports no part. */
 const engineParts = {
@@ -78,7 +79,7 @@ const enginePartRules = Object.entries(engineParts).map(([part, allowed]) => ({
 }));
 
 const nodeModuleRules = Object.keys(layers)
-  .filter((layer) => layer !== 'env' && layer !== 'bin')
+  .filter((layer) => layer !== 'env' && layer !== 'bin' && layer !== 'in-process')
   .map((layer) => ({
     name: 'only-env-touches-host',
     comment: 'files, clock, network, randomness and processes come through Env',

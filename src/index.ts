@@ -1,0 +1,13 @@
+// The public face of the package: `import { start } from 'fronddb'`. The bare storage engine is `fronddb/engine`.
+
+export { MongoMemoryReplSet, MongoMemoryServer, start } from './in-process/index.ts';
+export type {
+  InProcessServer,
+  MemoryInstance,
+  MemoryInstanceInfo,
+  MemoryReplSetOptions,
+  MemoryReplSetStorage,
+  MemoryServerOptions,
+  MemoryServerState,
+  StartOptions,
+} from './in-process/index.ts';
