@@ -37,6 +37,7 @@ const engineParts = {
   txn: ['run', 'wal', 'tree'],
   checkpoint: ['wal', 'block', 'blob', 'tree'],
   loader: ['run', 'block', 'tree'],
+  salvage: ['run', 'block', 'wal', 'tree', 'checkpoint'],
 };
 
 /** Runtime package -> the only place that knows it, so that each can be replaced by touching one folder. */

@@ -2,6 +2,8 @@
 
 import { runImport } from './import.ts';
 import { describeOptions } from './option-table.ts';
+import { runInspect } from './inspect.ts';
+import { runSalvage } from './salvage.ts';
 import { serve } from './serve.ts';
 import { FrondUsage } from './usage.ts';
 import { runVerify } from './verify.ts';
@@ -14,6 +16,8 @@ interface Subcommand {
 const subcommands: ReadonlyMap<string, Subcommand> = new Map([
   ['serve', { doc: 'run the server and the gateway', run: serve }],
   ['verify', { doc: 'check a data directory (--dbpath) that no server has open', run: runVerify }],
+  ['salvage', { doc: 'copy all that can be read of a damaged data directory (--dbpath) into a fresh one (--to)', run: runSalvage }],
+  ['inspect', { doc: 'superblocks, trees and log of a data directory (--dbpath) in words', run: runInspect }],
   ['import', { doc: 'CSV, TSV or JSON into a collection; frond import --help tells its options', run: runImport }],
 ]);
 

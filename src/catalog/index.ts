@@ -3,6 +3,8 @@
 export { equalKeys } from './index-spec.ts';
 export { openCatalog } from './open.ts';
 export { Namespace, checkCreatable, checkDatabaseName, namespaceOf, parseNamespace } from './namespace.ts';
+export { salvagedName } from './salvage.ts';
+export type { SalvagedName } from './salvage.ts';
 export type {
   Catalog,
   CatalogTransaction,

@@ -23,3 +23,9 @@ export type {
   VerifyReport,
 } from './types.ts';
 export { openEnvironment } from './environment.ts';
+export { isDamage } from './salvage/damage.ts';
+export type { Damage, DamageSink } from './salvage/damage.ts';
+export { inspectDirectory } from './salvage/inspect.ts';
+export { readDirectory } from './salvage/directory-reader.ts';
+export type { FoundRow } from './salvage/tree-reader.ts';
+export type { DirectoryReader } from './salvage/directory-reader.ts';

@@ -9,3 +9,6 @@ export { parseUri } from './uri.ts';
 export type { ServerPlace } from './uri.ts';
 export { verifyDirectory } from './verify.ts';
 export type { DirectoryReport } from './verify.ts';
+export { salvageDirectory } from './salvage.ts';
+export type { SalvageOrder, SalvageReport } from './salvage.ts';
+export { inspectData } from './inspect.ts';

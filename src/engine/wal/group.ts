@@ -20,6 +20,8 @@ const twoTo32 = 4294967296;
 export interface GroupHeader {
   readonly number: number;
   readonly firstSeq: number;
+  /** Number of the segment it was written for. */
+  readonly segment: number;
   readonly records: number;
   readonly payloadBytes: number;
   /** Checksum of this group. */
@@ -105,10 +107,11 @@ export function groupHeader(bytes: Uint8Array): GroupHeader | undefined {
   if (view.getUint32(0, true) !== magic) return undefined;
   const number = getU64(view, 16);
   const firstSeq = getU64(view, 24);
+  const segment = getU64(view, 32);
   const synced = getU64(view, 48);
-  if (![number, firstSeq, synced].every(Number.isSafeInteger)) return undefined;
+  if (![number, firstSeq, segment, synced].every(Number.isSafeInteger)) return undefined;
   return {
-    number, firstSeq, records: view.getUint32(12, true), payloadBytes: view.getUint32(8, true), checksum: view.getUint32(4, true), chain: view.getUint32(40, true), synced,
+    number, firstSeq, segment, records: view.getUint32(12, true), payloadBytes: view.getUint32(8, true), checksum: view.getUint32(4, true), chain: view.getUint32(40, true), synced,
   };
 }
 

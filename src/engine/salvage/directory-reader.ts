@@ -1,0 +1,116 @@
+// A data directory that may be damaged, read and never written: every dictionary that the newest readable checkpoint and the log know, with
+// all rows that can still be read. What opening would refuse is stepped over here and reported (law 21). For `frond salvage`.
+
+import type { DirectoryLock, Env } from '../../env/index.ts';
+import type { BlockNumber } from '../block/block-number.ts';
+import { Front } from '../tree/front.ts';
+import type { TreeRecord } from '../tree/tree.ts';
+import type { DictionaryId } from '../types.ts';
+import type { RecordVisitor } from '../wal/record.ts';
+import { RecordReader } from '../wal/record.ts';
+import { damageOf, isDamage } from './damage.ts';
+import type { DamageSink } from './damage.ts';
+import { readFoundLog } from './found-log.ts';
+import { FoundStore } from './found-store.ts';
+import { TreeReader } from './tree-reader.ts';
+import type { FoundRow } from './tree-reader.ts';
+
+/** A damaged directory open for reading. Damage is reported as it is met: that of rows while they are read. */
+export interface DirectoryReader {
+  /** Dictionaries that are not dropped, ascending. */
+  readonly dictionaries: readonly DictionaryId[];
+  /** All rows of one dictionary that can be read, in order of keys, in batches. */
+  rows(id: DictionaryId): AsyncGenerator<readonly FoundRow[]>;
+  close(): Promise<void>;
+}
+
+/** A dictionary as checkpoint and log know it. */
+interface FoundDictionary {
+  readonly record: Pick<TreeRecord, 'id' | 'root' | 'flushedSeq'>;
+  isDropped: boolean;
+  logged: Front | undefined;
+}
+
+/** Applies the log to what the checkpoint has. */
+class LogOverlay implements RecordVisitor {
+  seq: number = 0;
+  readonly dictionaries: Map<number, FoundDictionary>;
+
+  constructor(trees: readonly TreeRecord[]) {
+    this.dictionaries = new Map(trees.map((record) => [record.id, { record, isDropped: record.droppedSeq !== Infinity, logged: undefined }]));
+  }
+
+  message(dictionary: number, message: Parameters<RecordVisitor['message']>[1]): void {
+    const found = this.dictionaries.get(dictionary);
+    if (found === undefined || found.record.flushedSeq >= this.seq) return;
+    message.seq = this.seq;
+    found.logged ??= new Front();
+    found.logged.appendSlice(message);
+  }
+
+  count(): void {
+    // Totals are counted anew from the rows that are found.
+  }
+
+  create(dictionary: number): void {
+    if (this.dictionaries.has(dictionary)) return;
+    this.dictionaries.set(dictionary, { record: { id: dictionary as DictionaryId, root: 0 as BlockNumber, flushedSeq: 0 }, isDropped: false, logged: undefined });
+  }
+
+  drop(dictionary: number): void {
+    const found = this.dictionaries.get(dictionary);
+    if (found !== undefined) found.isDropped = true;
+  }
+}
+
+const partsAtOnce = 1 << 20;
+
+/** Opens a directory for salvage. `locked` when somebody has it open, `corruption` when no checkpoint can be read at all. */
+export async function readDirectory(env: Env, path: string, report: DamageSink): Promise<DirectoryReader> {
+  const lock = await env.files.lockDirectory(path);
+  try {
+    const store = await FoundStore.open(env, `${path}/data.frond`, report);
+    try {
+      return await overlaid(env, { path, lock, store, report });
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly path: string;
+  readonly lock: DirectoryLock;
+  readonly store: FoundStore;
+  readonly report: DamageSink;
+}
+
+async function overlaid(env: Env, { path, lock, store, report }: Opened): Promise<DirectoryReader> {
+  const overlay = new LogOverlay(store.trees);
+  const record = (seq: number, body: Uint8Array): void => {
+    overlay.seq = seq;
+    try {
+      new RecordReader(body).read(overlay, partsAtOnce);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      report(damageOf(error, { message: `record ${String(seq)} of the log cannot be read` }));
+    }
+  };
+  await readFoundLog(env, `${path}/log`, store.superblock.root?.logFrom.seq ?? 1, { visit: { record }, report });
+  const found = [...overlay.dictionaries.values()].filter(({ isDropped }) => !isDropped);
+  const sources = { store, codecs: env.codecs, tasks: env.tasks, report };
+  return {
+    dictionaries: found.map(({ record: { id } }) => id).sort((a, b) => a - b),
+    rows: (id) => {
+      const wanted = overlay.dictionaries.get(id);
+      return new TreeReader(sources, wanted?.record ?? { id, root: 0 as BlockNumber }, wanted?.logged).rows();
+    },
+    close: async () => {
+      await store.close().finally(() => lock.release());
+    },
+  };
+}

@@ -1,0 +1,165 @@
+// One dictionary of a damaged directory, row by row: a walk from the root down that merges, for each leaf, everything that waits above it
+// with what the log has newer. What cannot be read is stepped over and reported with the keys it costs: a leaf's basement loses its rows, a
+// waiting run loses newer changes (so older states of its keys come back), a node loses what is below it.
+
+import type { Codecs, Tasks } from '../../env/index.ts';
+import type { BlockNumber } from '../block/block-number.ts';
+import { Merge } from '../run/merge.ts';
+import { messageKinds } from '../run/message.ts';
+import { RunBuilder } from '../run/run-builder.ts';
+import { decodeBasement } from '../run/extent.ts';
+import type { Run } from '../run/run.ts';
+import type { Front } from '../tree/front.ts';
+import { ExtentInput } from '../tree/job/merge-input.ts';
+import type { MergeWindow } from '../tree/job/merge-input.ts';
+import type { JobStep } from '../tree/job/request.ts';
+import type { Extent, InternalNode, TreeNode } from '../tree/node.ts';
+import { decodeNode } from '../tree/node.ts';
+import { FrontSource } from '../tree/scan-source.ts';
+import type { ScanRange } from '../tree/scan-source.ts';
+import type { TreeRecord } from '../tree/tree.ts';
+import { damageOf, isDamage } from './damage.ts';
+import type { DamageSink } from './damage.ts';
+import type { FoundStore } from './found-store.ts';
+
+/** One row that could be read; the bytes are the caller's. */
+export interface FoundRow {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/** What a tree reader needs of the directory. */
+export interface TreeSources {
+  readonly store: FoundStore;
+  readonly codecs: Codecs;
+  readonly tasks: Tasks;
+  readonly report: DamageSink;
+}
+
+/** Gives the windows of one input of the merge. */
+type Pull = () => Promise<MergeWindow | undefined>;
+
+const stepMessages = 2000;
+/** Everything is visible to somebody who comes after the last commit. */
+const newest = Float64Array.of(Number.MAX_SAFE_INTEGER);
+const nothing = new RunBuilder().finish();
+
+/** The rows of a merge at a leaf: puts only, the newest of each key. */
+class RowSink {
+  rows: FoundRow[] = [];
+
+  append(source: Run, index: number): void {
+    if (source.kinds[index] === messageKinds.put) this.rows.push({ key: source.key(index).slice(), value: source.value(index).slice() });
+  }
+
+  take(): FoundRow[] {
+    const { rows } = this;
+    this.rows = [];
+    return rows;
+  }
+}
+
+/** Reads one tree. */
+export class TreeReader {
+  readonly #sources: TreeSources;
+  readonly #record: Pick<TreeRecord, 'id' | 'root'>;
+  /** What the log has for this dictionary that the tree has not. */
+  readonly #logged: Front | undefined;
+
+  constructor(sources: TreeSources, record: Pick<TreeRecord, 'id' | 'root'>, logged: Front | undefined) {
+    this.#sources = sources;
+    this.#record = record;
+    this.#logged = logged;
+  }
+
+  /** All rows in order of keys, in batches. A dictionary that only the log knows has no tree (`root` 0). */
+  async *rows(): AsyncGenerator<readonly FoundRow[]> {
+    const everything = { from: undefined, to: undefined };
+    if (this.#record.root === 0) yield* this.#merge([], everything);
+    else yield* this.#subtree(this.#record.root, [], everything);
+  }
+
+  async *#subtree(number: BlockNumber, above: readonly Extent[], range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
+    const node = await this.#node(number, range);
+    if (node?.kind === 'internal') yield* this.#children(node, above, range);
+    else yield* this.#merge(node?.extent === undefined ? above : [...above, node.extent], range);
+  }
+
+  async *#children(node: InternalNode, above: readonly Extent[], range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
+    for (const [index, child] of node.children.entries()) {
+      const inside = { from: node.pivots[index - 1] ?? range.from, to: node.pivots[index] ?? range.to };
+      yield* this.#subtree(child, [...above, ...(node.buffers[index] ?? [])], inside);
+    }
+  }
+
+  /** A node, or undefined when it is lost: then what waits above it is all there is of its keys. */
+  async #node(number: BlockNumber, range: ScanRange): Promise<TreeNode | undefined> {
+    try {
+      return decodeNode(number, await this.#sources.store.readMeta(number));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#sources.report(damageOf(error, { dictionary: this.#record.id, ...bounds(range.from, range.to), message: 'a node is lost, and all below it' }));
+      return undefined;
+    }
+  }
+
+  async *#merge(extents: readonly Extent[], range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
+    const inputs: Pull[] = extents.map((extent, index) => this.#extent(extent, range, index === extents.length - 1));
+    if (this.#logged !== undefined) inputs.unshift(fromFront(this.#logged, range));
+    const merge = new Merge(inputs.length, { snapshots: newest, atLeaf: true });
+    const sink = new RowSink();
+    for (;;) {
+      const end = merge.step(sink, { messages: stepMessages });
+      if (end === 'input') {
+        const window = await inputs[merge.needs]?.();
+        merge.feed(merge.needs, window?.run, window?.start, window?.end);
+        continue;
+      }
+      if (sink.rows.length > 0) yield sink.take();
+      if (end === 'end') return;
+      await this.#sources.tasks.pause();
+    }
+  }
+
+  #extent(extent: Extent, range: ScanRange, isLeaf: boolean): Pull {
+    const input = new ExtentInput(extent, range.from, range.to);
+    return async () => await this.#drive(input.next(), isLeaf);
+  }
+
+  /** Answers what an input asks for. */
+  async #drive(step: JobStep<MergeWindow | undefined>, isLeaf: boolean): Promise<MergeWindow | undefined> {
+    let result = step.next();
+    while (result.done !== true) {
+      const request = result.value;
+      result = step.next(request.kind === 'run' ? await this.#basement(request.extent, request.index, isLeaf) : undefined);
+    }
+    return result.value;
+  }
+
+  async #basement(extent: Extent, index: number, isLeaf: boolean): Promise<Run> {
+    const { store, codecs, report } = this.#sources;
+    const { fences } = extent;
+    try {
+      return decodeBasement(await store.readData(extent.block, fences.storedOffset(index), fences.storedLength(index)), fences, index, codecs);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      const keys = bounds(fences.firstKey(index), index + 1 < fences.length ? fences.firstKey(index + 1) : fences.lastKey);
+      const place = { file: store.path, offset: (store.offsetOf(extent.block) ?? 0) + fences.storedOffset(index) };
+      const message = isLeaf ? `${String(fences.rows(index))} rows are lost` : `${String(fences.rows(index))} changes are lost, older states of their keys are given`;
+      report(damageOf(error, { dictionary: this.#record.id, ...place, ...keys, message }));
+      return nothing;
+    }
+  }
+}
+
+function fromFront(front: Front, range: ScanRange): Pull {
+  const source = new FrontSource(front, Number.MAX_SAFE_INTEGER, range, true);
+  return async () => {
+    const window = source.next();
+    return await Promise.resolve(window === 'end' ? undefined : window);
+  };
+}
+
+function bounds(from: Uint8Array | undefined, to: Uint8Array | undefined): { readonly fromKey?: Uint8Array; readonly toKey?: Uint8Array } {
+  return { ...(from === undefined ? {} : { fromKey: from.slice() }), ...(to === undefined ? {} : { toKey: to.slice() }) };
+}
