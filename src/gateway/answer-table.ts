@@ -1,6 +1,7 @@
 // Who answers what: for each kind of path, the methods it has. Allow and 405 come from here (RFC 9110, 15.5.6); HEAD is GET without the body.
 
 import { answerCheck, answerDocument, answerList, deleteFile } from './file-list.ts';
+import { patchFile } from './file-patch.ts';
 import { answerFile } from './file-answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
@@ -19,7 +20,7 @@ export const answerTable: Readonly<Record<RouteKind, Answers>> = {
   'named-file': { GET: answerFile, PUT: answerPut },
   file: { GET: answerFile },
   files: { GET: answerList, POST: answerForm },
-  'file-document': { GET: answerDocument, DELETE: deleteFile },
+  'file-document': { GET: answerDocument, PATCH: patchFile, DELETE: deleteFile },
   check: { GET: answerCheck },
   health: { GET: answerHealth },
   page: { GET: answerPage },

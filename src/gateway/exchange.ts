@@ -62,6 +62,12 @@ export class Exchange {
     return this.request.headers;
   }
 
+  /** Whether more of the request is still to come: a request without a body is whole when its head is. */
+  get hasUnreadBody(): boolean {
+    const { complete, headers } = this.request;
+    return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
+  }
+
   get headSent(): boolean {
     return this.#response.headersSent;
   }
@@ -143,7 +149,7 @@ export class Exchange {
   /** Tells an error. If the request still has a body to send, the connection is not used again. */
   sendError(error: HttpError, fields: OutgoingHttpHeaders = {}): void {
     const { type, text } = problemBody(error, this.id, this.headers.accept);
-    const rest = this.request.complete ? {} : { Connection: 'close' };
+    const rest = this.hasUnreadBody || this.request.httpVersionMajor !== 1 ? { Connection: 'close' } : {};
     const retry = error.status === 503 ? { 'Retry-After': '5' } : {};
     this.send(error.status, { 'Content-Type': type, 'Cache-Control': 'no-store', ...rest, ...retry, ...fields }, text);
   }

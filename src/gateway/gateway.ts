@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AssertionError, EngineError, HttpError } from '../base/errors.ts';
+import { decodeUtf8 } from '../base/text.ts';
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
 import { allowedMethods, answerTable } from './answer-table.ts';
@@ -58,7 +59,10 @@ export class Gateway {
     };
     server.on('request', take(false));
     server.on('checkContinue', take(true));
+    // An expectation that is not known cannot be met (RFC 9110, 10.1.1).
+    server.on('checkExpectation', take(false));
     server.on('clientError', refuseBytes);
+    server.on('connect', (_request, socket) => sendRefusal(501, socket));
     // Each answer that waits its turn on a connection listens for its end.
     server.on('connection', (socket) => void socket.setMaxListeners(0));
   }
@@ -112,7 +116,7 @@ export class Gateway {
     } catch (error) {
       this.#fail(exchange, error);
     }
-    if (!request.complete && !exchange.isGone) await this.#linger(exchange);
+    if (exchange.hasUnreadBody && !exchange.isGone) await this.#linger(exchange);
     // The last bytes may still be on their way to a slow client.
     await exchange.ended;
     ended.abort();
@@ -122,7 +126,13 @@ export class Gateway {
   }
 
   async #answer(exchange: Exchange): Promise<void> {
+    requirePlainRequest(exchange.request);
     requireOwnHost(exchange.headers);
+    // The asterisk form asks what the server as a whole can do (RFC 9112, 3.2.4).
+    if (exchange.request.url === '*' && exchange.method === 'OPTIONS') {
+      exchange.sendEmpty(204, { Allow: 'GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS' });
+      return;
+    }
     const route = routeOf(exchange.request.url ?? '/', this.#parts.dbDefault);
     if (route === undefined) throw new HttpError(404, 'not_found', 'there is nothing at this path');
     const answers = answerTable[route.kind];
@@ -178,13 +188,42 @@ export class Gateway {
   }
 }
 
+/** HttpError for heads that the parser lets through and RFC 9112 (3.2) and RFC 9110 (10.1.1) do not. */
+function requirePlainRequest({ rawHeaders, headers, httpVersionMajor, httpVersion }: IncomingMessage): void {
+  if (httpVersionMajor > 1) throw new HttpError(505, 'bad_request', 'HTTP/1.1 is spoken here');
+  if (httpVersionMajor < 1) throw new HttpError(400, 'bad_request', `HTTP/${httpVersion} is not spoken any more`);
+  const hosts = rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'host').length;
+  if (hosts > 1) throw new HttpError(400, 'bad_request', 'a request has one Host');
+  const { expect } = headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') throw new HttpError(417, 'bad_request', 'this cannot be expected here');
+}
+
+/** What the parser found wrong with bytes, where it is not just 400. */
+const refusals: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+const requestLine = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?\n/;
+
+interface ParserFault extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Uint8Array;
+}
+
+/** A method that nobody knows is 501 (RFC 9110, 15.6.2), if that is what the bytes are. */
+function refusalOf({ code, rawPacket }: ParserFault): number {
+  if (code !== 'HPE_INVALID_METHOD') return refusals[code ?? ''] ?? 400;
+  const bytes = rawPacket?.subarray(0, 1000) ?? new Uint8Array(0);
+  return requestLine.test(decodeUtf8(bytes, 0, bytes.length)) ? 501 : 400;
+}
+
 /** An answer to bytes that are no request. */
-function refuseBytes(error: Error & { readonly code?: string }, socket: Duplex): void {
+function refuseBytes(error: ParserFault, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  sendRefusal(refusalOf(error), socket);
+}
+
+function sendRefusal(status: number, socket: Duplex): void {
   const title = statusTitle(status);
   const body = `${JSON.stringify({ type: 'about:blank', title, status, code: 'bad_request' })}\n`;
   const head = [`HTTP/1.1 ${status} ${title}`, 'Content-Type: application/problem+json', `Content-Length: ${body.length}`, 'Connection: close'];

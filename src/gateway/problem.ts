@@ -17,10 +17,13 @@ const titles: Readonly<Record<number, string>> = {
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   416: 'Range Not Satisfiable',
+  417: 'Expectation Failed',
   421: 'Misdirected Request',
   431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
+  501: 'Not Implemented',
   503: 'Service Unavailable',
+  505: 'HTTP Version Not Supported',
   507: 'Insufficient Storage',
 };
 
@@ -31,7 +34,9 @@ export function statusTitle(status: number): string {
 
 const fileErrors: Readonly<Record<FileErrorCode, readonly [number, string]>> = {
   corrupt: [500, 'corrupt_file'],
+  gone: [404, 'not_found'],
   'bad-name': [400, 'bad_name'],
+  'bad-metadata': [400, 'bad_request'],
   'bad-chunk-size': [400, 'bad_request'],
   'digest-mismatch': [400, 'digest_mismatch'],
   exists: [412, 'precondition_failed'],

@@ -1,17 +1,25 @@
 // Reading a file by windows of chunks, each window in a short transaction of its own: between two windows nothing is held, so a player that
-// pauses pins nothing. Every chunk is checked, n and length, before a byte of it is given (gateway.md, section 3).
+// pauses pins nothing. Each window sees the file document again, in the snapshot of its chunks: a file that was deleted meanwhile, or replaced
+// under its own id, is gone. Every chunk is checked, n and length, before a byte of it is given (gateway.md, section 3).
 
 import type { Catalog, CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
+import { equalBytes } from '../base/bytes.ts';
 import { readChunk } from './chunk-document.ts';
 import { chunkIndex, chunkKeys, isWithin, walkForChunks } from './chunk-places.ts';
 import type { ChunkSpan, NumberedPlace } from './chunk-places.ts';
 import { FileError } from './file-error.ts';
 import type { FileReader, StoredFile } from './file-store.ts';
+import { readFileDocument } from './stored-file.ts';
 
 /** FileError `corrupt` of a file, or of one of its chunks. */
 function corruptFile(file: Pick<StoredFile, 'id'>, message: string, n?: number): FileError {
   const id = file.id.text;
   return new FileError('corrupt', message, { place: n === undefined ? { id } : { id, n } });
+}
+
+/** FileError `gone` of a file that was opened. */
+function goneFile(file: Pick<StoredFile, 'id'>): FileError {
+  return new FileError('gone', 'the file is not here any more', { place: { id: file.id.text } });
 }
 
 /** Bytes that chunk `n` of a whole file has. */
@@ -22,13 +30,17 @@ export function expectedBytes(file: StoredFile, n: number): number {
 /** The one FileReader over a catalog. */
 export class ChunkReader implements FileReader {
   readonly #catalog: Catalog;
+  readonly #files: Namespace;
   readonly #chunks: Namespace;
   readonly #file: StoredFile;
+  /** The file document as it was last seen; equal bytes need not be read again. */
+  #seen: Uint8Array | undefined;
   /** In a bucket without the index: found once, for the collection would be read again for every window. */
   #walked: readonly NumberedPlace[] | undefined;
 
-  constructor(catalog: Catalog, chunks: Namespace, file: StoredFile) {
+  constructor(catalog: Catalog, { files, chunks }: { readonly files: Namespace; readonly chunks: Namespace }, file: StoredFile) {
     this.#catalog = catalog;
+    this.#files = files;
     this.#chunks = chunks;
     this.#file = file;
   }
@@ -38,6 +50,7 @@ export class ChunkReader implements FileReader {
     if (fault !== undefined) throw corruptFile(this.#file, fault);
     const txn = this.#catalog.begin('read');
     try {
+      await this.#requireSame(txn);
       const collection = await this.#catalog.collection(txn, this.#chunks);
       if (collection === undefined) throw this.#missing(first);
       let n = first;
@@ -51,6 +64,16 @@ export class ChunkReader implements FileReader {
     } finally {
       txn.abort();
     }
+  }
+
+  /** FileError `gone` where the transaction does not see the file that was opened. */
+  async #requireSame(txn: CatalogTransaction): Promise<void> {
+    const files = await this.#catalog.collection(txn, this.#files);
+    const found = await files?.get(txn, files.keyOf(this.#file.id.value));
+    const bytes = found?.toBytes();
+    if (bytes !== undefined && this.#seen !== undefined && equalBytes(bytes, this.#seen)) return;
+    if (found === undefined || readFileDocument(found).version !== this.#file.version) throw goneFile(this.#file);
+    this.#seen = bytes;
   }
 
   async *#keys(txn: CatalogTransaction, collection: Collection, span: ChunkSpan): AsyncGenerator<RecordKey, void> {

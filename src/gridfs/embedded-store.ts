@@ -9,12 +9,14 @@ import { chunkIndex } from './chunk-places.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { EmbeddedUpload } from './embedded-upload.ts';
 import { FileError } from './file-error.ts';
+import { changedDocument, readChange } from './file-change.ts';
 import { checkFile } from './file-check.ts';
 import type { FileId } from './file-id.ts';
 import { FileSearch, nameIndex } from './file-search.ts';
 import { chunkSizeDefault, chunkSizeMax, chunkSizeMin } from './file-store.ts';
-import type { FileBucket, FileCheck, FilePage, FileQuery, FileReader, FileStore, FileUpload, NewFile, StoredFile } from './file-store.ts';
+import type { FileBucket, FileChange, FileCheck, FilePage, FileQuery, FileReader, FileStore, FileUpload, NewFile, StoredFile } from './file-store.ts';
 import { Leftovers, removeDocument } from './leftovers.ts';
+import { readFileDocument } from './stored-file.ts';
 
 interface StoreParts {
   readonly catalog: Catalog;
@@ -114,7 +116,7 @@ class EmbeddedBucket implements FileBucket {
   }
 
   open(file: StoredFile): FileReader {
-    return new ChunkReader(this.#parts.catalog, this.#chunks, file);
+    return new ChunkReader(this.#parts.catalog, { files: this.#files, chunks: this.#chunks }, file);
   }
 
   check(file: StoredFile): Promise<FileCheck> {
@@ -156,6 +158,21 @@ class EmbeddedBucket implements FileBucket {
     const collection = await this.#parts.catalog.ensureCollection(txn, this.#files);
     await collection.lock(txn, collection.keyOf(Document.of({ claimedName: filename })));
     if ((await this.byName(filename, -1)) !== undefined) throw exists(filename);
+  }
+
+  async change(id: FileId, change: FileChange): Promise<StoredFile | undefined> {
+    const wanted = readChange(change);
+    return await this.#parts.catalog.run(async (txn) => {
+      const collection = await this.#parts.catalog.collection(txn, this.#files);
+      if (collection === undefined) return undefined;
+      const key = collection.keyOf(id.value);
+      await collection.lock(txn, key);
+      const before = await collection.getLatest(txn, key);
+      if (before === undefined) return undefined;
+      const after = changedDocument(before, wanted);
+      await collection.update(txn, key, { before, after });
+      return readFileDocument(after);
+    });
   }
 
   async remove(id: FileId): Promise<boolean> {

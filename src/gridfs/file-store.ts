@@ -30,7 +30,8 @@ export interface StoredFile {
 export interface FileReader {
   /**
    * Gives the bytes of chunks `first` to `last` in order, each checked before it is given. They are valid until `take` returns: what is kept is
-   * copied. FileError `corrupt` with id and n, after those before were given.
+   * copied. FileError `corrupt` with id and n, after those before were given; `gone` where the file that was opened has been deleted or another
+   * was put in its place: bytes of the two are never mixed.
    */
   read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Promise<void>;
 }
@@ -44,6 +45,13 @@ export interface NewFile {
   readonly chunkSize: number | undefined;
   /** FileError `exists`, at once or at the end, when the bucket has a file of this name. */
   readonly onlyIfAbsent: boolean;
+}
+
+/** What is to be other than it was in a file document. */
+export interface FileChange {
+  readonly filename: string | undefined;
+  /** Fields of the metadata and their new values in Extended JSON; `null` takes one away. Others stay. */
+  readonly metadata: ReadonlyMap<string, string>;
 }
 
 /** An upload under way. Nobody sees the file before `finish`; after `abort`, a failure or a crash nothing is left of it. */
@@ -111,6 +119,8 @@ export interface FileBucket {
   open(file: StoredFile): FileReader;
   check(file: StoredFile): Promise<FileCheck>;
   create(request: NewFile): Promise<FileUpload>;
+  /** Changes name and metadata of a file; the file as it is then, or undefined where there is none. FileError `bad-name`, `bad-metadata`. */
+  change(id: FileId, change: FileChange): Promise<StoredFile | undefined>;
   /** Removes the file document, then the chunks. Whether there was one. */
   remove(id: FileId): Promise<boolean>;
 }

@@ -6,6 +6,7 @@ export type { FileErrorCode, FilePlace } from './file-error.ts';
 export { FileId } from './file-id.ts';
 export type {
   FileBucket,
+  FileChange,
   FileCheck,
   FilePage,
   FileQuery,

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { concatBytes } from '../../src/base/bytes.ts';
 import { patternBytes } from '../support/file-store.ts';
 import { jsonOf, requestHead, withGateway } from './gateway-for-test.ts';
-import type { Fields , GatewayForTest} from './gateway-for-test.ts';
+import type { Fields, GatewayForTest, RawAnswer } from './gateway-for-test.ts';
 
 const bytes = patternBytes(700_001);
 const digestOf = (content: Uint8Array): string => createHash('sha256').update(content).digest('base64');
@@ -208,6 +208,25 @@ describe('lists and documents', () => {
     assert.equal((await opened.ask('DELETE', path, { 'If-Match': document.fields['etag']! })).status, 204);
     assert.equal((await opened.ask('DELETE', path)).status, 404);
     await assertEmpty(opened);
+  }));
+});
+
+describe('PATCH of a file', () => {
+  test('renames it and merges its metadata, under If-Match (RFC 7396; 13.1.1)', () => withGateway(async (opened) => {
+    const { id, version } = await opened.opened.upload('old.mp4', bytes.subarray(0, 100));
+    const path = `/b/fs/files/${id.text}`;
+    const json = { 'Content-Type': 'application/merge-patch+json' };
+    const patch = (body: unknown, fields: Fields = json): Promise<RawAnswer> => opened.ask('PATCH', path, fields, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+    const changed = await patch({ filename: 'new.mp4', metadata: { title: 'A film' } }, { ...json, 'If-Match': `"${version}"` });
+    assert.deepEqual([changed.status, changed.fields['etag'], jsonOf(changed)['filename'], (jsonOf(changed)['metadata'] as Record<string, string>)['title']], [200, `"${version}"`, 'new.mp4', 'A film']);
+    assert.equal((await opened.ask('GET', '/files/new.mp4')).body.length, 100);
+    assert.equal((await opened.ask('GET', '/files/old.mp4')).status, 404);
+    assert.equal((await patch({ filename: 'x' }, { ...json, 'If-Match': '"other"' })).status, 412);
+    assert.equal((await patch({ filename: 'x' }, { ...json, 'Sec-Fetch-Site': 'cross-site' })).status, 403);
+    assert.equal((await patch({ filename: 'x' }, { 'Content-Type': 'text/plain' })).status, 415);
+    for (const wrong of ['{', '[]', '5', { length: 5 }, { filename: 5 }, { filename: '' }, { metadata: [] }, { metadata: { sha256: 'x' } }, { metadata: { a: { $date: 'never' } } }]) assert.equal((await patch(wrong)).status, 400, JSON.stringify(wrong));
+    assert.equal((await opened.ask('PATCH', '/b/fs/files/s:none', json, Buffer.from('{}'))).status, 404);
+    assert.equal((await opened.ask('GET', '/files/new.mp4')).status, 200);
   }));
 });
 

@@ -330,7 +330,7 @@ describe('a list', () => {
   }));
 });
 
-test('deleting takes the file document first, then all chunks, and a file that is being read is then corrupt', () => withStore(async (opened) => {
+test('deleting takes the file document first, then all chunks, and a file that is being read is then gone', () => withStore(async (opened) => {
   const file = await opened.upload('x', patternBytes(2_000_000), { chunkSize: 10_000 });
   const other = await opened.upload('x', patternBytes(20_000), { chunkSize: 10_000 });
   const reader = opened.bucket.open(file);
@@ -339,9 +339,44 @@ test('deleting takes the file document first, then all chunks, and a file that i
   assert.equal(await opened.bucket.remove(file.id), false);
   assert.equal(await opened.count('fs.chunks'), 2);
   assert.equal(await opened.count('gridfsLeftovers', 'local'), 0);
-  await assert.rejects(readChunks(reader, 4, 7), corrupt(4));
+  await assert.rejects(readChunks(reader, 4, 7), (error: unknown) => error instanceof FileError && error.code === 'gone');
   assert.deepEqual(await readAll(opened.bucket, other), patternBytes(20_000));
 }));
+
+test('a file that is put in the place of another, under its id, is never read as the one that was opened', () => withStore(async (opened) => {
+  await opened.createIndexes();
+  await opened.plant({ id: 'same', bytes: patternBytes(10_000, 1), chunkSize: 1000 });
+  const reader = opened.bucket.open((await opened.bucket.byId(FileId.of('same')))!);
+  assert.deepEqual(await readChunks(reader, 0, 4), patternBytes(10_000, 1).subarray(0, 5000));
+  await opened.bucket.remove(FileId.of('same'));
+  await opened.plant({ id: 'same', bytes: patternBytes(10_000, 2), chunkSize: 1000, fields: { uploadDate: new DateTime(1) } });
+  await assert.rejects(readChunks(reader, 5, 9), (error: unknown) => error instanceof FileError && error.code === 'gone');
+}));
+
+describe('a change of a file', () => {
+  test('gives it another name and merges its metadata; everything else stays where it was', () => withStore(async (opened) => {
+    const stored = await opened.upload('old', patternBytes(10));
+    const changed = await opened.bucket.change(stored.id, { filename: 'new/name', metadata: new Map([['title', '"A"'], ['year', '{"$numberLong":"9007199254740993"}']]) });
+    assert.deepEqual([changed?.filename, changed?.version, changed?.sha256, JSON.parse(changed!.metadata!)], ['new/name', stored.version, stored.sha256, { sha256: stored.sha256, title: 'A', year: 9007199254740993 }]);
+    assert.match(changed!.metadata!, /9007199254740993/);
+    const again = await opened.bucket.change(stored.id, { filename: undefined, metadata: new Map([['title', 'null']]) });
+    assert.deepEqual([again?.filename, Object.keys(JSON.parse(again!.metadata!) as object)], ['new/name', ['sha256', 'year']]);
+    assert.deepEqual(await opened.bucket.byName('new/name', -1), again);
+    assert.equal(await opened.bucket.byName('old', -1), undefined);
+    assert.deepEqual(await readAll(opened.bucket, again!), patternBytes(10));
+  }));
+
+  test('is refused for what files cannot have, and finds nothing where there is no file', () => withStore(async (opened) => {
+    const { id } = await opened.upload('old', patternBytes(10));
+    const none = new Map<string, string>();
+    for (const filename of ['', 'a\0']) await assert.rejects(opened.bucket.change(id, { filename, metadata: none }), FileError);
+    for (const [name, json] of [['sha256', '"x"'], ['$a', '1'], ['a.b', '1'], ['', '1'], ['a', '{'], ['a', '{"$numberInt":"x"}']] as const) {
+      await assert.rejects(opened.bucket.change(id, { filename: undefined, metadata: new Map([[name, json]]) }), (error: unknown) => error instanceof FileError && error.code === 'bad-metadata', name);
+    }
+    assert.equal(await opened.bucket.change(FileId.of('none'), { filename: 'x', metadata: none }), undefined);
+    assert.equal(await opened.store.bucket('test', 'none').change(id, { filename: 'x', metadata: none }), undefined);
+  }));
+});
 
 test('a check of a whole file is sound and its digest is that of the bytes', () => withStore(async (opened) => {
   const bytes = patternBytes(300_000);
