@@ -41,8 +41,8 @@ async function runHistory(seed: number): Promise<string> {
 
 async function runClients(seed: number): Promise<void> {
   const transactions = Math.ceil(steps / 4);
-  totals.clientCommits += (await runConcurrent(openEnvironment, seed, transactions)).commits;
-  const images = await runImages(openEnvironment, seed, Math.ceil(steps / 10), 10);
+  totals.clientCommits += (await runConcurrent(openEnvironment, { seed }, transactions)).commits;
+  const images = await runImages(openEnvironment, { seed }, Math.ceil(steps / 10), 10);
   totals.crashPoints += images.points;
   const lives = await runLives(openEnvironment, seed, 5);
   totals.clientCommits += images.commits + lives.commits;

@@ -29,16 +29,18 @@ class FileEnvironment implements Environment {
   readonly #engine: EngineParts;
   readonly #background: Background;
   readonly #checkpoints: Checkpoints;
+  readonly #runner: JobRunner;
   readonly #lock: DirectoryLock;
   readonly #open: Set<Transaction>;
   #transactions: number = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(engine: EngineParts, open: Set<Transaction>, work: { background: Background; checkpoints: Checkpoints; lock: DirectoryLock }) {
+  constructor(engine: EngineParts, open: Set<Transaction>, work: { background: Background; checkpoints: Checkpoints; runner: JobRunner; lock: DirectoryLock }) {
     this.#engine = engine;
     this.#open = open;
     this.#background = work.background;
     this.#checkpoints = work.checkpoints;
+    this.#runner = work.runner;
     this.#lock = work.lock;
     this.fatal = engine.state.fatal;
   }
@@ -93,6 +95,7 @@ class FileEnvironment implements Environment {
     } finally {
       state.closed = true;
       state.budget.wake();
+      this.#runner.close();
       await closeFiles(state, this.#lock);
     }
   }
@@ -145,7 +148,8 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
   const parts = new Parts(state);
   const engine: EngineParts = { state, parts, reads: new Reads(state, parts), commits: new Commits(state), ended: (transaction) => open.delete(transaction) };
   const checkpoints = new Checkpoints(state, root?.dictionaryTable);
-  const background = new Background(engine, new JobRunner(state, parts), checkpoints);
+  const runner = new JobRunner(state, parts);
+  const background = new Background(engine, runner, checkpoints);
   try {
     await recover(engine, root, () => background.step());
     if (root === undefined) {
@@ -153,12 +157,13 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
       await checkpoints.run();
     }
   } catch (error) {
+    runner.close();
     await store.close();
     throw error;
   }
   background.start();
   background.wake();
-  return new FileEnvironment(engine, open, { background, checkpoints, lock });
+  return new FileEnvironment(engine, open, { background, checkpoints, runner, lock });
 }
 
 async function openStore(env: Env, path: string): Promise<{ store: BlockStore; root: CheckpointRoot | undefined }> {

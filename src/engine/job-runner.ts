@@ -4,26 +4,27 @@
 import { EngineError } from '../base/errors.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import { basementKey, nodeKey } from './cache/part-cache.ts';
+import { MergeRunner } from './merge-runner.ts';
 import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
 import type { Edit } from './tree/edit.ts';
 import { applyEdit } from './tree/edit.ts';
-import type { JobContext } from './tree/job/merge-job.ts';
-import type { JobAnswer, JobRequest, JobStep } from './tree/job/request.ts';
+import type { JobContext } from './tree/job/job-context.ts';
+import type { JobAnswer, JobStep } from './tree/job/request.ts';
 import type { Extent } from './tree/node.ts';
 import { nodeBytes } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';
-
-const sliceMs = 3;
 
 /** Runs jobs of trees. */
 export class JobRunner {
   readonly #state: EngineState;
   readonly #parts: Parts;
+  readonly #merges: MergeRunner;
 
   constructor(state: EngineState, parts: Parts) {
     this.#state = state;
     this.#parts = parts;
+    this.#merges = new MergeRunner(state, parts);
   }
 
   /** What a job is given: the open snapshots as they are now (law 3). */
@@ -32,8 +33,6 @@ export class JobRunner {
     return {
       options: tree.options,
       limits: state.limits,
-      leafCodec: state.env.codecs.byName(tree.options.compression),
-      bufferCodec: state.env.codecs.byName('lz4'),
       snapshots: state.snapshots.list(state.visible),
       newNumber: () => state.store.reserveNumber(),
     };
@@ -63,33 +62,18 @@ export class JobRunner {
   }
 
   async #drive(tree: Tree, job: JobStep<Edit>, written: BlockNumber[]): Promise<Edit> {
-    const { clock, tasks } = this.#state.env;
-    let since = clock.monotonicMs();
     let answer: JobAnswer;
     for (;;) {
       const step = job.next(answer);
       if (step.done === true) return step.value;
-      if (step.value.kind !== 'pause') answer = await this.#answer(tree, step.value, written);
-      else if (clock.monotonicMs() - since > sliceMs) {
-        await tasks.pause();
-        this.#state.checkUsable();
-        since = clock.monotonicMs();
-      }
+      const request = step.value;
+      answer = request.kind === 'node' ? await this.#parts.node(tree, request.number) : await this.#merges.run(tree, request.work, written);
     }
   }
 
-  async #answer(tree: Tree, request: Exclude<JobRequest, { kind: 'pause' }>, written: BlockNumber[]): Promise<JobAnswer> {
-    switch (request.kind) {
-      case 'node':
-        return await this.#parts.node(tree, request.number);
-      case 'run':
-        return await this.#parts.run(tree, request.extent, request.index);
-      case 'write': {
-        const number = await this.#state.store.writeData(request.image, this.#state.isFull);
-        written.push(number);
-        return number;
-      }
-    }
+  /** Lets the worker go; no job is running. */
+  close(): void {
+    this.#merges.close();
   }
 
   /** Applies an edit: the tree changes, and what it no longer names is given back, in one synchronous step (law 14). */

@@ -32,7 +32,7 @@ export class Parts {
       this.#inFlight.set(key, reading);
     }
     const part = await reading.catch((error: unknown) => {
-      throw this.#placed(error, tree, miss);
+      throw this.placed(error, tree, miss);
     });
     this.#state.cache.put(key, part, part instanceof Run ? part.byteSize : nodeBytes(part), true);
     return key;
@@ -41,16 +41,16 @@ export class Parts {
   /** A node for a job. */
   async node(tree: Tree, number: BlockNumber): Promise<TreeNode> {
     return tree.node(number) ?? (await this.#readNode(number).catch((error: unknown) => {
-      throw this.#placed(error, tree, { kind: 'miss', block: number });
+      throw this.placed(error, tree, { kind: 'miss', block: number });
     }));
   }
 
-  /** A basement for a job; it does not displace what readers use. */
+  /** A basement for `verify`; it does not displace what readers use. */
   async run(tree: Tree, extent: Extent, index: number): Promise<Run> {
     const part = this.#state.cache.get(basementKey(extent.block, index));
     if (part instanceof Run) return part;
     return await this.#readRun(extent, index).catch((error: unknown) => {
-      throw this.#placed(error, tree, { kind: 'miss', block: extent.block, basement: { index, extent } });
+      throw this.placed(error, tree, { kind: 'miss', block: extent.block, basement: { index, extent } });
     });
   }
 
@@ -65,7 +65,7 @@ export class Parts {
   }
 
   /** An error with its place in words: dictionary, file, offset, and the range of keys that is lost. */
-  #placed(error: unknown, tree: Tree, miss: Miss): unknown {
+  placed(error: unknown, tree: Tree, miss: Miss): unknown {
     if (!(error instanceof EngineError) || (error.code !== 'corruption' && error.code !== 'format')) return error;
     const { fences } = miss.basement?.extent ?? {};
     const index = miss.basement?.index ?? 0;

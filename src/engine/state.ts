@@ -30,6 +30,9 @@ export interface EngineCounters {
   checkpoints: number;
   lastCheckpointMs: number;
   jobs: number;
+  /** Merges that ran in the tree worker, and how often that died. */
+  sentJobs: number;
+  workerDeaths: number;
   openTransactions: number;
 }
 
@@ -45,7 +48,7 @@ export class EngineState {
   readonly recent: RecentKeys;
   readonly snapshots: Snapshots = new Snapshots();
   readonly trees: Map<DictionaryId, Tree> = new Map();
-  readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, openTransactions: 0 };
+  readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, sentJobs: 0, workerDeaths: 0, openTransactions: 0 };
   readonly store: BlockStore;
   readonly frontPool: FrontPool;
   /** Commits make their records in it, one at a time; its memory is used again, for growing by doubling would leave much to the collector. */

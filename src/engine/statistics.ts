@@ -19,6 +19,8 @@ export function statisticsOf(state: EngineState): EngineStatistics {
     checkpoints: counters.checkpoints,
     lastCheckpointMs: counters.lastCheckpointMs,
     jobs: counters.jobs,
+    sentJobs: counters.sentJobs,
+    workerDeaths: counters.workerDeaths,
     cacheBytesMax: budget.bytesMax,
     cacheBytesUsed: cache.bytes + budget.heldTotal,
     frontBytes: budget.held('fronts'),

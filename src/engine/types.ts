@@ -142,6 +142,9 @@ export interface EngineStatistics {
   readonly checkpoints: number;
   readonly lastCheckpointMs: number;
   readonly jobs: number;
+  /** Merges that ran in the tree worker. */
+  readonly sentJobs: number;
+  readonly workerDeaths: number;
   readonly cacheBytesMax: number;
   readonly cacheBytesUsed: number;
   readonly frontBytes: number;

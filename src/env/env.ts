@@ -3,6 +3,7 @@
 
 import type { Codecs } from './codec.ts';
 import type { FileSystem } from './file-system.ts';
+import type { WorkerChannel } from './worker-thread.ts';
 
 /** Time. */
 export interface Clock {
@@ -28,19 +29,16 @@ export type StepResult = 'done' | 'more';
 /** One bounded slice of work: does about `budgetMs` of it, then returns. */
 export type Step = (budgetMs: number) => StepResult | Promise<StepResult>;
 
-/** The function behind a kind of job: input and output are plain data and bytes, for one day they cross to a worker thread. */
-export type JobFunction = (input: never) => unknown;
-
 /** Work beside the request being served. */
 export interface Tasks {
   /** Lets the event loop turn once: sockets and completed I/O get their turn. */
   pause(): Promise<void>;
   /** Calls `step` until it says `done`, with a pause before each call. Rejects with what `step` throws; then it is not called again. */
   background(step: Step): Promise<void>;
-  /** Names the function that `submit(kind, …)` runs. A kind is defined once; defining the same function again is allowed. */
-  define(kind: string, run: JobFunction): void;
-  /** Runs a job after a pause and gives its result. Inputs belong to the job until then. */
-  submit<I, R>(kind: string, input: I): Promise<R>;
+  /** Whether work on so many bytes is worth sending to another thread. Never where there is none. */
+  isWorthSending(bytes: number): boolean;
+  /** A conversation with the thread that runs the program `module`; see worker-thread.ts. */
+  connect(module: URL): WorkerChannel;
 }
 
 /** Facts about the machine and the process. */

@@ -1,13 +1,17 @@
 // Time, randomness and background work of the real process. Background work runs on the event loop in slices short enough that no socket
-// waits for long; a pause is `setImmediate`, so I/O that completed meanwhile is served between slices.
+// waits for long, or in a thread of its own (worker-thread.ts); a pause is `setImmediate`, so I/O that completed meanwhile is served between slices.
 
 import { randomFillSync } from 'node:crypto';
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
-import { JobTable } from './job-table.ts';
-import type { Clock, JobFunction, Random, Step, Tasks } from './env.ts';
+import type { Clock, Random, Step, Tasks } from './env.ts';
+import { connectThread } from './worker-thread.ts';
+import type { WorkerChannel } from './worker-thread.ts';
 
 /** Longest time one slice should hold the event loop. */
 const sliceMs = 4;
+
+/** Work on fewer bytes is done inline: a few milliseconds in slices, where a thread would have to be started or at least woken. */
+const sentBytesMin = 128 * 1024;
 
 /** Longest wait that a timer of Node takes; a longer one would end at once. */
 const timerMsMax = 0x7fffffff;
@@ -68,8 +72,6 @@ export class HostRandom implements Random {
 
 /** Background work on the event loop of this process. */
 export class HostTasks implements Tasks {
-  readonly #jobs = new JobTable();
-
   async pause(): Promise<void> {
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
@@ -81,12 +83,11 @@ export class HostTasks implements Tasks {
     while ((await step(sliceMs)) === 'more');
   }
 
-  define(kind: string, run: JobFunction): void {
-    this.#jobs.define(kind, run);
+  isWorthSending(bytes: number): boolean {
+    return bytes >= sentBytesMin;
   }
 
-  async submit<I, R>(kind: string, input: I): Promise<R> {
-    await this.pause();
-    return this.#jobs.run<R>(kind, input);
+  connect(module: URL): WorkerChannel {
+    return connectThread(module);
   }
 }

@@ -17,8 +17,8 @@ const kinds: Readonly<Record<Kind, (open: OpenEnvironment, seed: number) => Prom
     const sim = await SimEnv.create({ seed });
     return sim.run(() => History.run(open, sim, { seed, operations: 300 }));
   },
-  clients: (open, seed) => runConcurrent(open, seed, 120),
-  images: (open, seed) => runImages(open, seed, 50, 10),
+  clients: (open, seed) => runConcurrent(open, { seed }, 120),
+  images: (open, seed) => runImages(open, { seed }, 50, 10),
   lives: (open, seed) => runLives(open, seed, 5),
   'failing writes': (open, seed) => failWrites(open, seed, false),
 };

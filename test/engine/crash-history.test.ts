@@ -25,13 +25,13 @@ async function forSeeds(count: number, run: (seed: number) => Promise<Tally>): P
 }
 
 void test('clients side by side see the states that the seqs order, and nothing else', async (t) => {
-  const { commits, refused } = await forSeeds(25, (seed) => runConcurrent(openEnvironment, seed, 150));
+  const { commits, refused } = await forSeeds(25, (seed) => runConcurrent(openEnvironment, { seed }, 150));
   t.diagnostic(`${commits} commits, refused: ${[...refused].map(([code, times]) => `${code} ${times}`).join(', ')}`);
   for (const code of ['write-conflict', 'deadlock', 'locked']) assert.ok((refused.get(code) ?? 0) > 0, `nobody was refused with ${code}`);
 });
 
 void test('a power failure at any I/O leaves exactly the commits up to some seq, every acknowledged one among them', async (t) => {
-  const { points } = await forSeeds(6, (seed) => runImages(openEnvironment, seed, 60, 10));
+  const { points } = await forSeeds(6, (seed) => runImages(openEnvironment, { seed }, 60, 10));
   t.diagnostic(`${points} crash points`);
   assert.ok(points > 100);
 });

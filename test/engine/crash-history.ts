@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import type { EngineOptions, Environment } from '../../src/engine/index.ts';
 import { SimEnv } from '../sim/sim-env.ts';
+import type { SimOptions } from '../sim/sim-env.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 import { allRows, hex, smallOptions } from './history.ts';
 import type { OpenEnvironment } from './history.ts';
@@ -27,9 +28,9 @@ function tallyOf(ledger: Ledger, points: number): Tally {
 }
 
 /** Runs clients to their end, judges what they saw, and what is there then and after opening again. */
-export async function runConcurrent(open: OpenEnvironment, seed: number, transactions: number): Promise<Tally> {
-  const sim = await SimEnv.create({ seed });
-  const random = new SimRandom(seed).fork('clients');
+export async function runConcurrent(open: OpenEnvironment, machine: SimOptions, transactions: number): Promise<Tally> {
+  const sim = await SimEnv.create(machine);
+  const random = new SimRandom(machine.seed).fork('clients');
   const ledger = new Ledger(clientOptions(random));
   await sim.run(async () => {
     const engine = await open(sim, '/data', ledger.options);
@@ -54,9 +55,9 @@ interface CrashImage {
 }
 
 /** Runs clients once and takes an image of what a power failure leaves at about every `stride`-th I/O; judges each. */
-export async function runImages(open: OpenEnvironment, seed: number, transactions: number, stride: number): Promise<Tally> {
-  const sim = await SimEnv.create({ seed });
-  const random = new SimRandom(seed).fork('images');
+export async function runImages(open: OpenEnvironment, machine: SimOptions, transactions: number, stride: number): Promise<Tally> {
+  const sim = await SimEnv.create(machine);
+  const random = new SimRandom(machine.seed).fork('images');
   const ledger = new Ledger(clientOptions(random));
   const images: CrashImage[] = [];
   let operation = 0;

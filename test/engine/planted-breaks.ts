@@ -105,7 +105,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '10', name: 'a remove is dropped above the leaf', caught: scenario('a remove above a leaf hides what is in the leaf'),
-    file: 'tree/job/merge-job.js', from: 'atLeaf: false', to: 'atLeaf: true',
+    file: 'tree/job/merge-work.js', from: 'atLeaf: false', to: 'atLeaf: true',
   },
   {
     law: '10', name: 'a new run is taken for the oldest of its list', caught: history(17),
@@ -113,7 +113,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '10', name: 'versions of a key part into two leaves', caught: clients(6),
-    file: 'tree/job/merge-job.js', from: 'const left = Math.max(0, until - sink.rawBytes);', to: "const left = until - sink.rawBytes; if (left <= 0) return 'full';",
+    file: 'tree/job/merge-work.js', from: 'const left = Math.max(0, until - sink.rawBytes);', to: "const left = until - sink.rawBytes; if (left <= 0) return 'full';",
   },
   {
     law: '11', name: 'an older version is dropped although a snapshot needs it', caught: history(6),

@@ -8,13 +8,15 @@
 // A crash can be had in three ways: `files.faults.crashAt(n)` ends the run at the n-th operation, `files.turnOff()` at any moment, and
 // `crash()` called from `files.onOperation` gives an image of that moment while the run goes on, so that one run gives a crash a step.
 
-import { JobTable, loadCodecs } from '../../src/env/index.ts';
-import type { Codecs, Env, Host, JobFunction, Step, Tasks } from '../../src/env/index.ts';
+import { loadCodecs } from '../../src/env/index.ts';
+import type { Codecs, Env, Host, Step, Tasks, WorkerChannel } from '../../src/env/index.ts';
 import { SimClock } from './sim-clock.ts';
 import { SimDisk } from './sim-disk.ts';
 import { SimFiles, simPid } from './sim-files.ts';
 import { SimRandom } from './sim-random.ts';
 import { SimTrace } from './sim-trace.ts';
+import { SimWorkers } from './sim-worker.ts';
+import type { SimWorkerOptions } from './sim-worker.ts';
 
 /** How a run ended: by itself with its value, or because the power went. */
 export type SimResult<T> = { readonly ended: 'done'; readonly value: T } | { readonly ended: 'crashed' };
@@ -26,16 +28,21 @@ export interface SimOptions {
   readonly capacityBytes?: number;
   /** Keep the lines of the trace, to find where two runs part. */
   readonly keepsTrace?: boolean;
+  /** Work that is sent to a tree worker; none if not said. */
+  readonly worker?: SimWorkerOptions;
 }
 
 class SimTasks implements Tasks {
   readonly #clock: SimClock;
   readonly #random: SimRandom;
-  readonly #jobs = new JobTable();
+  readonly #workers: SimWorkers;
+  readonly #sentBytesMin: number;
 
-  constructor(clock: SimClock, random: SimRandom) {
+  constructor(clock: SimClock, random: SimRandom, codecs: Codecs, worker: SimWorkerOptions) {
     this.#clock = clock;
     this.#random = random;
+    this.#sentBytesMin = worker.sentBytesMin;
+    this.#workers = new SimWorkers(clock, random.fork('workers'), codecs, worker);
   }
 
   async pause(): Promise<void> {
@@ -47,15 +54,12 @@ class SimTasks implements Tasks {
     while ((await step(this.#random.fraction() * 4)) === 'more');
   }
 
-  define(kind: string, run: JobFunction): void {
-    this.#jobs.define(kind, run);
+  isWorthSending(bytes: number): boolean {
+    return bytes >= this.#sentBytesMin;
   }
 
-  async submit<I, R>(kind: string, input: I): Promise<R> {
-    await this.pause();
-    const result = this.#jobs.run<R>(kind, input);
-    await this.#clock.sleep(this.#random.fraction() * 5);
-    return result;
+  connect(): WorkerChannel {
+    return this.#workers.connect();
   }
 }
 
@@ -94,7 +98,7 @@ export class SimEnv implements Env {
     this.clock = new SimClock(root.fork('clock'));
     this.trace = new SimTrace(options.keepsTrace === true);
     this.random = root.fork('product');
-    this.tasks = new SimTasks(this.clock, root.fork('tasks'));
+    this.tasks = new SimTasks(this.clock, root.fork('tasks'), codecs, options.worker ?? { sentBytesMin: Infinity, dies: false });
     this.files = new SimFiles({
       disk,
       clock: this.clock,

@@ -206,10 +206,3 @@ test('a sleep ends when its signal is aborted', async () => {
     assert.ok(sim.clock.time < 1000);
   });
 });
-
-test('jobs run by their name and give their result', async () => {
-  const sim = await SimEnv.create({ seed: 1 });
-  sim.tasks.define('double', (input: number) => input * 2);
-  const result = await sim.run(async () => sim.tasks.submit<number, number>('double', 21));
-  assert.deepEqual(result, { ended: 'done', value: 42 });
-});

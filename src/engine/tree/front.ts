@@ -33,6 +33,12 @@ export function emptySlice(): MessageSlice {
   return { bytes: new Uint8Array(0), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0 };
 }
 
+/** The bytes of a front's messages, and where they lie. */
+export interface FrontImage {
+  readonly arena: Uint8Array;
+  readonly rows: Uint32Array;
+}
+
 /** A buffer of messages. Entries are numbered in the order they came. */
 export class Front {
   #arena: Uint8Array;
@@ -56,6 +62,21 @@ export class Front {
     this.#arena = new Uint8Array(like === undefined ? 512 : like.#used);
     this.#rows = new Uint32Array(like === undefined ? 8 * width : like.#count * width + width);
     this.#table = new Uint32Array(like === undefined ? 16 : like.#table.length);
+  }
+
+  /** What the entries are made of: views that never change, though entries may come behind them. */
+  image(): FrontImage {
+    return { arena: this.#arena.subarray(0, this.#used), rows: this.#rows.subarray(0, this.#count * width) };
+  }
+
+  /** A front of another's image, which belongs to it from now on: for reading in order, not by key. */
+  static ofImage(image: FrontImage): Front {
+    const front = new Front();
+    front.#arena = image.arena;
+    front.#rows = image.rows;
+    front.#used = image.arena.length;
+    front.#count = image.rows.length / width;
+    return front;
   }
 
   /** Forgets all entries and keeps the memory. Views that were given are no longer what they were. */

@@ -6,11 +6,11 @@ import { extentsOfAll } from '../edit.ts';
 import type { Front } from '../front.ts';
 import type { InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { Tree } from '../tree.ts';
-import { ExtentInput, FrontInput } from './merge-input.ts';
-import type { JobContext } from './merge-job.ts';
-import { leafBytesFor, leavesFor, mergeToBuffers, mergeToLeaves, pivotsBetween } from './merge-job.ts';
+import type { JobContext } from './job-context.ts';
+import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
+import type { MergeSource } from './merge-work.ts';
 import type { JobStep } from './request.ts';
-import { readNode } from './request.ts';
+import { merge, readNode } from './request.ts';
 import { splitRoot } from './split.ts';
 
 /** Moves the tree's oldest frozen front one level down. */
@@ -21,20 +21,20 @@ export function* flushJob(tree: Tree, context: JobContext): JobStep<Edit> {
 }
 
 function* flushToBuffers(context: JobContext, root: InternalNode, front: Front): JobStep<Edit> {
-  const extents = yield* mergeToBuffers(context, [new FrontInput(front)], root.pivots);
+  const extents = yield* merge(bufferWork(context, [{ kind: 'front', front }], root.pivots));
   const buffers = root.buffers.map((buffer, child) => {
     const extent = extents[child];
     return extent === undefined ? buffer : [extent, ...buffer];
   });
-  const added = extents.filter((extent) => extent !== undefined);
+  const added = present(extents);
   const node: InternalNode = { ...root, buffers };
   return { nodes: [node], removed: [], dropped: [], added, root: undefined, height: undefined, leavesDelta: 0, flushed: front };
 }
 
 function* flushToLeaf(context: JobContext, leaf: LeafNode, front: Front): JobStep<Edit> {
   const rawBytes = front.messageBytes + (leaf.extent?.fences.rawBytes ?? 0);
-  const inputs = [new FrontInput(front), ...extentsOfAll([leaf]).map((extent) => new ExtentInput(extent))];
-  const extents = yield* mergeToLeaves(context, inputs, leafBytesFor(rawBytes, context.options.pageBytes));
+  const sources: MergeSource[] = [{ kind: 'front', front }, ...sourcesOf(extentsOfAll([leaf]))];
+  const extents = present(yield* merge(leafWork(context, sources, rawBytes)));
   const leaves = leavesFor(context, extents, leaf.number);
   const grown = growRoot(context, leaves, pivotsBetween(extents));
   return {

@@ -7,11 +7,10 @@ import { extentsOfAll, heaviestChild } from '../edit.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { BlockNumber } from '../../block/block-number.ts';
 import type { Tree } from '../tree.ts';
-import { ExtentInput } from './merge-input.ts';
-import type { JobContext } from './merge-job.ts';
-import { leafBytesFor, leavesFor, mergeToBuffers, mergeToLeaves, pivotsBetween } from './merge-job.ts';
+import type { JobContext } from './job-context.ts';
+import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
 import type { JobStep } from './request.ts';
-import { readNode } from './request.ts';
+import { merge, readNode } from './request.ts';
 import { splitNode, splitRoot } from './split.ts';
 
 /** Pushes the heaviest buffer of node `number` one level down. */
@@ -33,24 +32,22 @@ interface Work {
 }
 
 function* pushToNode(context: JobContext, work: Work, child: InternalNode): JobStep<Edit> {
-  const inputs = work.buffer.map((extent) => new ExtentInput(extent));
-  const extents = yield* mergeToBuffers(context, inputs, child.pivots);
+  const extents = yield* merge(bufferWork(context, sourcesOf(work.buffer), child.pivots));
   const buffers = child.buffers.map((below, grandchild) => {
     const extent = extents[grandchild];
     return extent === undefined ? below : [extent, ...below];
   });
   // Nothing waits for the child now, so this is the moment in which it may split.
   const split = splitNode(context, { ...child, buffers });
-  const added = extents.filter((extent) => extent !== undefined);
+  const added = present(extents);
   const parent = replaceChild(work, split.nodes.map((node) => node.number), split.pivots);
   return closeEdit(context, work, { parent, below: split.nodes, added, dropped: work.buffer, leavesDelta: 0, removed: [] });
 }
 
 function* pushToLeaf(context: JobContext, work: Work, leaf: LeafNode): JobStep<Edit> {
-  const inputs = [...work.buffer, ...extentsOfAll([leaf])].map((extent) => new ExtentInput(extent));
   const dropped = [...work.buffer, ...extentsOfAll([leaf])];
   const rawBytes = dropped.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
-  const extents = yield* mergeToLeaves(context, inputs, leafBytesFor(rawBytes, context.options.pageBytes));
+  const extents = present(yield* merge(leafWork(context, sourcesOf(dropped), rawBytes)));
   if (extents.length === 0 && work.node.children.length > 1) {
     const parent = replaceChild(work, [], []);
     return closeEdit(context, work, { parent, below: [], added: [], dropped, leavesDelta: -1, removed: [leaf.number] });

@@ -1,20 +1,19 @@
-// A job is a generator: synchronous code that asks for what it cannot do itself (read a part, write a block, let others go on) and is given
-// the answer. In life a runner on the main thread answers, in tests anything may; the job cannot tell.
+// A job is a generator: synchronous code that decides what becomes of a tree, and asks for what it cannot do itself: a node, or a merge, which
+// is the long part and runs elsewhere (merge-work.ts). A runner on the main thread answers; the job cannot tell where the merge was done.
 
 import { assert } from '../../../base/assert.ts';
 import type { BlockNumber } from '../../block/block-number.ts';
-import { Run } from '../../run/run.ts';
 import type { Extent, TreeNode } from '../node.ts';
+import type { MergeWork } from './merge-work.ts';
 
 /** What a job asks for. */
-export type JobRequest =
-  | { readonly kind: 'node'; readonly number: BlockNumber }
-  | { readonly kind: 'run'; readonly extent: Extent; readonly index: number }
-  | { readonly kind: 'write'; readonly image: Uint8Array }
-  | { readonly kind: 'pause' };
+export type JobRequest = { readonly kind: 'node'; readonly number: BlockNumber } | { readonly kind: 'merge'; readonly work: MergeWork };
 
-/** The answers: a node, a run, the number of the written block, nothing. */
-export type JobAnswer = TreeNode | Run | BlockNumber | undefined;
+/** The extents of a merge by range (merge-work.ts); written, and in no tree before the job's edit is applied. */
+export type MergedExtents = readonly (Extent | undefined)[];
+
+/** The answers: a node, or what a merge made. */
+export type JobAnswer = TreeNode | MergedExtents | undefined;
 
 /** A piece of a job that yields requests and returns `T`. */
 export type JobStep<T> = Generator<JobRequest, T, JobAnswer>;
@@ -22,25 +21,13 @@ export type JobStep<T> = Generator<JobRequest, T, JobAnswer>;
 /** Asks for a node. */
 export function* readNode(number: BlockNumber): JobStep<TreeNode> {
   const answer = yield { kind: 'node', number };
-  assert(typeof answer === 'object' && !(answer instanceof Run), 'a node was asked for');
+  assert(answer !== undefined && 'kind' in answer, 'a node was asked for');
   return answer;
 }
 
-/** Asks for a basement of an extent. */
-export function* readRun(extent: Extent, index: number): JobStep<Run> {
-  const answer = yield { kind: 'run', extent, index };
-  assert(answer instanceof Run, 'a run was asked for');
+/** Asks for a merge. */
+export function* merge(work: MergeWork): JobStep<MergedExtents> {
+  const answer = yield { kind: 'merge', work };
+  assert(answer !== undefined && !('kind' in answer), 'a merge was asked for');
   return answer;
-}
-
-/** Has a block written; it is in no tree before the job's edit is applied. */
-export function* writeBlock(image: Uint8Array): JobStep<BlockNumber> {
-  const answer = yield { kind: 'write', image };
-  assert(typeof answer === 'number', 'a written block has a number');
-  return answer;
-}
-
-/** Lets others go on. */
-export function* pause(): JobStep<void> {
-  yield { kind: 'pause' };
 }

@@ -3,7 +3,7 @@
 
 import { must } from '../../../base/assert.ts';
 import type { InternalNode } from '../node.ts';
-import type { JobContext } from './merge-job.ts';
+import type { JobContext } from './job-context.ts';
 
 /** A node as several, and the pivots between them. The first keeps the number. */
 export interface Split {

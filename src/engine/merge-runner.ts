@@ -1,0 +1,185 @@
+// Does the merges that jobs ask for: small ones inline, in slices, the others in the tree worker. The main thread alone reads, writes and
+// allocates. A worker that dies: its thread has ended before what was written for it is given back; the merge runs once more on a new one; a
+// second death in the same merge poisons (law 19).
+
+import { AssertionError, EngineError } from '../base/errors.ts';
+import type { WorkerChannel } from '../env/index.ts';
+import type { BlockNumber } from './block/block-number.ts';
+import type { Parts } from './parts.ts';
+import type { EngineState } from './state.ts';
+import type { Front, FrontImage } from './tree/front.ts';
+import { mergeExtents } from './tree/job/merge-work.ts';
+import type { MergeWork, StoredRequest } from './tree/job/merge-work.ts';
+import type { FromWorker } from './tree/job/merge-wire.ts';
+import { decodeFences, encodeWork } from './tree/job/merge-wire.ts';
+import type { MergedExtents } from './tree/job/request.ts';
+import type { Extent } from './tree/node.ts';
+import type { Tree } from './tree/tree.ts';
+
+const sliceMs = 3;
+/** Bytes of a front that are copied between two turns of the event loop. */
+const copyBytes = 1024 * 1024;
+/** How often one merge is begun before its deaths are taken for its own fault. */
+const attemptsMax = 2;
+
+const workerModule: URL = new URL('./job-worker.js', import.meta.url);
+
+/** A merge, whose it is, and the blocks that were written for it. */
+interface Merging {
+  readonly tree: Tree;
+  readonly work: MergeWork;
+  readonly written: BlockNumber[];
+}
+
+/** Runs merges, one at a time. */
+export class MergeRunner {
+  readonly #state: EngineState;
+  readonly #parts: Parts;
+  #channel: WorkerChannel | undefined;
+
+  constructor(state: EngineState, parts: Parts) {
+    this.#state = state;
+    this.#parts = parts;
+  }
+
+  /** The extents of a merge, written. The numbers of all blocks that were written for it are in `written`, also when it fails. */
+  async run(tree: Tree, work: MergeWork, written: BlockNumber[]): Promise<MergedExtents> {
+    const merging: Merging = { tree, work, written };
+    return this.#state.env.tasks.isWorthSending(bytesOf(work)) ? await this.#send(merging) : await this.#runInline(merging);
+  }
+
+  /** Lets the worker go. */
+  close(): void {
+    this.#channel?.close();
+    this.#channel = undefined;
+  }
+
+  async #runInline(merging: Merging): Promise<MergedExtents> {
+    const { clock, tasks, codecs } = this.#state.env;
+    const extents: (Extent | undefined)[] = [];
+    const merge = mergeExtents(merging.work, codecs);
+    let since = clock.monotonicMs();
+    let answer: Uint8Array | undefined;
+    for (;;) {
+      const step = merge.next(answer);
+      if (step.done === true) return extents;
+      const request = step.value;
+      answer = undefined;
+      if (request.kind === 'stored') answer = await this.#stored(merging, request);
+      else if (request.kind === 'built') await this.#keep(merging, extents, request);
+      else if (request.kind === 'damaged') throw this.#damaged(merging, request.source, request.basement, request.error);
+      else if (clock.monotonicMs() - since > sliceMs) {
+        await tasks.pause();
+        this.#state.checkUsable();
+        since = clock.monotonicMs();
+      }
+    }
+  }
+
+  async #send(merging: Merging): Promise<MergedExtents> {
+    const { counters, store } = this.#state;
+    counters.sentJobs += 1;
+    const before = merging.written.length;
+    for (let attempt = 1; ; attempt++) {
+      const channel = (this.#channel ??= this.#state.env.tasks.connect(workerModule));
+      const extents = await this.#converse(channel, merging);
+      if (extents !== undefined) return extents;
+      // The thread has ended, and what it had made was written by this one: the leases are free.
+      this.#channel = undefined;
+      for (const number of merging.written.splice(before)) store.abandon(number);
+      counters.workerDeaths += 1;
+      this.#state.checkUsable();
+      if (attempt === attemptsMax) throw new EngineError('poisoned', 'the tree worker died twice in the same job', { cause: channel.cause });
+    }
+  }
+
+  /** One attempt; undefined when the worker died. */
+  async #converse(channel: WorkerChannel, merging: Merging): Promise<MergedExtents | undefined> {
+    const images = await this.#copies(merging.work);
+    channel.post(encodeWork(merging.work, images), [...images.values()].flatMap(({ arena, rows }) => [arena, rows]));
+    const extents: (Extent | undefined)[] = [];
+    try {
+      for (;;) {
+        // eslint-disable-next-line frond/no-unsafe-assertion -- both ends of the channel are this program
+        const message = (await channel.receive()) as FromWorker | undefined;
+        if (message === undefined) return undefined;
+        if (message.kind === 'end') return extents;
+        await this.#answer(channel, { ...merging, extents }, message);
+      }
+    } catch (error) {
+      channel.post({ kind: 'forget' });
+      throw error;
+    }
+  }
+
+  async #answer(channel: WorkerChannel, merging: Merging & { extents: (Extent | undefined)[] }, message: Exclude<FromWorker, { kind: 'end' }>): Promise<void> {
+    switch (message.kind) {
+      case 'stored': {
+        const bytes = await this.#stored(merging, message);
+        channel.post({ kind: 'stored', bytes }, [bytes]);
+        break;
+      }
+      case 'built':
+        await this.#keep(merging, merging.extents, { ...message, fences: decodeFences(message.fences) });
+        channel.post({ kind: 'taken' });
+        break;
+      case 'damaged':
+        throw this.#damaged(merging, message.source, message.basement, new EngineError(message.code, message.message));
+      case 'failed':
+        throw new AssertionError(`in the tree worker: ${message.message}`);
+    }
+    this.#state.checkUsable();
+  }
+
+  async #stored({ work }: Merging, { source, from, to }: StoredRequest): Promise<Uint8Array> {
+    const { block, fences } = extentOf(work, source);
+    const start = fences.storedOffset(from);
+    return await this.#state.store.readData(block, start, fences.storedOffset(to - 1) + fences.storedLength(to - 1) - start);
+  }
+
+  async #keep({ written }: Merging, extents: (Extent | undefined)[], built: { range: number; image: Uint8Array; fences: Extent['fences'] }): Promise<void> {
+    const block = await this.#state.store.writeData(built.image, this.#state.isFull);
+    written.push(block);
+    while (extents.length < built.range) extents.push(undefined);
+    extents[built.range] = { block, fences: built.fences };
+  }
+
+  #damaged({ tree, work }: Merging, source: number, basement: number, error: EngineError): unknown {
+    const extent = extentOf(work, source);
+    return this.#parts.placed(error, tree, { kind: 'miss', block: extent.block, basement: { index: basement, extent } });
+  }
+
+  /** Copies of the fronts, which stay where they are for readers. */
+  async #copies(work: MergeWork): Promise<Map<Front, FrontImage>> {
+    const copies = new Map<Front, FrontImage>();
+    for (const source of work.sources) {
+      if (source.kind !== 'front') continue;
+      const { arena, rows } = source.front.image();
+      const copy = { arena: new Uint8Array(arena.length), rows: new Uint32Array(rows.length) };
+      await this.#copy(arena, copy.arena, copyBytes);
+      await this.#copy(rows, copy.rows, copyBytes / 4);
+      copies.set(source.front, copy);
+    }
+    return copies;
+  }
+
+  async #copy<T extends Uint8Array | Uint32Array>(source: T, target: T, step: number): Promise<void> {
+    for (let at = 0; at < source.length; at += step) {
+      if (at > 0) await this.#state.env.tasks.pause();
+      target.set(source.subarray(at, at + step), at);
+    }
+  }
+}
+
+function extentOf(work: MergeWork, index: number): Extent {
+  const source = work.sources[index];
+  if (source?.kind !== 'extent') throw new AssertionError('only extents have stored bytes');
+  return source.extent;
+}
+
+/** Plain bytes that a merge reads, at most. */
+function bytesOf(work: MergeWork): number {
+  let bytes = 0;
+  for (const source of work.sources) bytes += source.kind === 'front' ? source.front.messageBytes : source.extent.fences.rawBytes;
+  return bytes;
+}

@@ -1,0 +1,116 @@
+// The tree worker in the simulator: the same conversation as with a thread, but inline, with delays of virtual time; it dies when the seed says
+// so. A worker that follows a dead one lives long, since a second death in one job is meant to poison.
+
+import type { Codecs, ServedChannel, WorkerChannel } from '../../src/env/index.ts';
+import { serveMerges } from '../../src/engine/tree/job/merge-server.ts';
+import type { SimClock } from './sim-clock.ts';
+import type { SimRandom } from './sim-random.ts';
+
+/** Which work is sent, and whether workers die. */
+export interface SimWorkerOptions {
+  readonly sentBytesMin: number;
+  readonly dies: boolean;
+}
+
+/** Messages, either way, after which a worker dies at the latest. */
+const messagesMax = 40;
+
+/** Makes workers, one after the other. */
+export class SimWorkers {
+  readonly #clock: SimClock;
+  readonly #random: SimRandom;
+  readonly #codecs: Codecs;
+  readonly #dies: boolean;
+  deaths: number = 0;
+  #isSecond: boolean = false;
+
+  constructor(clock: SimClock, random: SimRandom, codecs: Codecs, options: SimWorkerOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#codecs = codecs;
+    this.#dies = options.dies;
+  }
+
+  connect(): WorkerChannel {
+    const lives = this.#dies && !this.#isSecond ? Math.floor(this.#random.fraction() * messagesMax) : Infinity;
+    this.#isSecond = !this.#isSecond;
+    return new SimChannel(this.#codecs, lives, async () => {
+      await this.#clock.sleep(this.#random.fraction() * 0.2);
+    }, () => {
+      this.deaths += 1;
+    });
+  }
+}
+
+class SimChannel implements WorkerChannel {
+  readonly cause: unknown = 'the seed';
+  readonly #pass: () => Promise<void>;
+  readonly #onDeath: () => void;
+  readonly #unread: unknown[] = [];
+  #listener: (message: unknown) => void = () => undefined;
+  #reader: ((message: unknown) => void) | undefined;
+  #left: number;
+  #hasEnded: boolean = false;
+  /** Messages arrive in the order of sending. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(codecs: Codecs, lives: number, pass: () => Promise<void>, onDeath: () => void) {
+    this.#left = lives;
+    this.#pass = pass;
+    this.#onDeath = onDeath;
+    const served: ServedChannel = {
+      post: (message, moved = []) => {
+        this.#arrive(structuredClone(message, { transfer: moved.map(({ buffer }) => buffer as ArrayBuffer) }), (arrived) => {
+          this.#give(arrived);
+        });
+      },
+      onMessage: (listener) => {
+        this.#listener = listener;
+      },
+    };
+    serveMerges(served, codecs);
+  }
+
+  post(message: unknown, moved: readonly ArrayBufferView[] = []): void {
+    this.#arrive(structuredClone(message, { transfer: moved.map(({ buffer }) => buffer as ArrayBuffer) }), (arrived) => {
+      this.#listener(arrived);
+    });
+  }
+
+  receive(): Promise<unknown> {
+    if (this.#unread.length > 0) return Promise.resolve(this.#unread.shift());
+    if (this.#hasEnded) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#reader = resolve;
+    });
+  }
+
+  close(): void {
+    this.#end();
+  }
+
+  #arrive(message: unknown, deliver: (message: unknown) => void): void {
+    this.#last = this.#last.then(async () => {
+      await this.#pass();
+      if (this.#hasEnded) return;
+      if (this.#left-- > 0) deliver(message);
+      else {
+        this.#onDeath();
+        this.#end();
+      }
+    });
+  }
+
+  #give(message: unknown): void {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    if (reader === undefined) this.#unread.push(message);
+    else reader(message);
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.#give(undefined);
+    this.#unread.length = 0;
+  }
+}
