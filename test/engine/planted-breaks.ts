@@ -43,7 +43,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'wal/segment.js', from: "{ durableWrites: spare.durableWrites }", to: "{ durableWrites: false }",
   },
   {
-    law: '2', name: 'a delayed log is not synced before the checkpoint', caught: lives(16),
+    law: '2', name: 'a delayed log is not synced before the checkpoint', caught: lives(28),
     file: 'checkpoints.js', from: 'await log.sync();', to: '',
   },
   {
@@ -112,7 +112,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'tree/job/flush-job.js', from: '[extent, ...buffer]', to: '[...buffer, extent]',
   },
   {
-    law: '10', name: 'versions of a key part into two leaves', caught: clients(6),
+    law: '10', name: 'versions of a key part into two leaves', caught: clients(19),
     file: 'tree/job/merge-work.js', from: 'const left = Math.max(0, until - sink.rawBytes);', to: "const left = until - sink.rawBytes; if (left <= 0) return 'full';",
   },
   {
@@ -120,7 +120,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'run/merge.js', from: 'keep = this.#lastSeq > oldest && this.#isSeen(seq, this.#lastSeq);', to: 'keep = false;',
   },
   {
-    law: '14', name: 'an edit is applied in two halves', caught: clients(12),
+    law: '14', name: 'an edit is applied in two halves', caught: clients(13),
     file: 'job-runner.js', from: 'this.apply(tree, edit);\n            this',
     to: 'this.apply(tree, { ...edit, nodes: edit.nodes.slice(0, -1) }); await this.#state.env.tasks.pause(); this.apply(tree, { ...edit, nodes: edit.nodes.slice(-1), added: [], dropped: [], removed: [], flushed: undefined, leavesDelta: 0 });\n            this',
   },
@@ -141,7 +141,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'state.js', from: 'oldest !== undefined && oldest <= seq', to: '(oldest ?? Infinity) <= seq',
   },
   {
-    law: '15', name: 'two jobs work on the same nodes at once', caught: clients(16),
+    law: '15', name: 'two jobs work on the same nodes at once', caught: clients(20),
     file: 'background.js', from: 'if (frozen !== undefined)\n            return await this.#flush(frozen);', to: 'if (frozen !== undefined) { const both = [this.#flush(frozen), heavy === undefined ? undefined : this.#push(heavy)]; await both[1]; return await both[0]; }',
   },
   {

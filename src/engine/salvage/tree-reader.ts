@@ -2,6 +2,7 @@
 // with what the log has newer. What cannot be read is stepped over and reported with the keys it costs: a leaf's basement loses its rows, a
 // waiting run loses newer changes (so older states of its keys come back), a node loses what is below it.
 
+import { compareBytes } from '../../base/bytes.ts';
 import type { Codecs, Tasks } from '../../env/index.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import { Merge } from '../run/merge.ts';
@@ -10,9 +11,7 @@ import { RunBuilder } from '../run/run-builder.ts';
 import { decodeBasement } from '../run/extent.ts';
 import type { Run } from '../run/run.ts';
 import type { Front } from '../tree/front.ts';
-import { ExtentInput } from '../tree/job/merge-input.ts';
 import type { MergeWindow } from '../tree/job/merge-input.ts';
-import type { JobStep } from '../tree/job/request.ts';
 import type { Extent, InternalNode, TreeNode } from '../tree/node.ts';
 import { decodeNode } from '../tree/node.ts';
 import { FrontSource } from '../tree/scan-source.ts';
@@ -121,19 +120,18 @@ export class TreeReader {
     }
   }
 
-  #extent(extent: Extent, range: ScanRange, isLeaf: boolean): Pull {
-    const input = new ExtentInput(extent, range.from, range.to);
-    return async () => await this.#drive(input.next(), isLeaf);
-  }
-
-  /** Answers what an input asks for. */
-  async #drive(step: JobStep<MergeWindow | undefined>, isLeaf: boolean): Promise<MergeWindow | undefined> {
-    let result = step.next();
-    while (result.done !== true) {
-      const request = result.value;
-      result = step.next(request.kind === 'run' ? await this.#basement(request.extent, request.index, isLeaf) : undefined);
-    }
-    return result.value;
+  #extent(extent: Extent, { from, to }: ScanRange, isLeaf: boolean): Pull {
+    const { fences } = extent;
+    let index = from === undefined ? 0 : fences.firstFor(from);
+    return async () => {
+      while (index < fences.length && (to === undefined || compareBytes(fences.firstKey(index), to) < 0)) {
+        const run = await this.#basement(extent, index++, isLeaf);
+        const start = from === undefined ? 0 : run.lowerBound(from);
+        const end = to === undefined ? run.count : run.lowerBound(to);
+        if (start < end) return { run, start, end };
+      }
+      return undefined;
+    };
   }
 
   async #basement(extent: Extent, index: number, isLeaf: boolean): Promise<Run> {
