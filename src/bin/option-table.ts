@@ -4,7 +4,7 @@
 import { FrondUsage } from './usage.ts';
 
 /** How an option's text becomes a value. */
-type OptionKind = 'text' | 'port' | 'bytes' | 'flag' | 'milliseconds' | 'gigabytes';
+type OptionKind = 'text' | 'port' | 'bytes' | 'flag' | 'milliseconds' | 'gigabytes' | 'parameter';
 
 /** One row of the table. */
 export interface OptionRow {
@@ -30,6 +30,7 @@ const optionTable: readonly OptionRow[] = [
   { path: 'gateway.enabled', flags: ['--gateway'], kind: 'flag', fallback: 'true', doc: 'whether the gateway runs' },
   { path: 'replication.replSetName', flags: ['--replSet'], kind: 'text', fallback: 'frond', doc: 'name that drivers see as that of the replica set of one member' },
   { path: 'replication.standalone', flags: ['--standalone'], kind: 'flag', fallback: 'false', doc: 'say to clients that this is a standalone server, for old tools' },
+  { path: 'setParameter.enableTestCommands', flags: ['--setParameter enableTestCommands=1'], kind: 'parameter', fallback: '0', doc: 'let clients make commands fail on purpose (configureFailPoint), for tests of drivers' },
 ];
 
 /** Options by their path, as text. */
@@ -43,6 +44,10 @@ export function readFlags(words: readonly string[]): { readonly texts: Map<strin
   while (left.length > 0) {
     const [word = '', ...rest] = left;
     const [flag = '', ...given] = word.split('=');
+    if (flag === '--setParameter') {
+      left = setParameter(texts, given, rest);
+      continue;
+    }
     const row = optionTable.find((candidate) => candidate.flags.includes(flag));
     if (row === undefined && flag !== '--config' && flag !== '-f') throw new FrondUsage(`unknown option ${word}`);
     const value = given.length > 0 ? given.join('=') : valueBehind(flag, row, rest);
@@ -51,6 +56,15 @@ export function readFlags(words: readonly string[]): { readonly texts: Map<strin
     else texts.set(row.path, value ?? 'true');
   }
   return { texts, config };
+}
+
+/** `--setParameter=name=value`, or the assignment in the next word; gives the words that are left. */
+function setParameter(texts: Map<string, string>, given: readonly string[], rest: readonly string[]): string[] {
+  const [name = '', ...value] = given.length > 0 ? given : (rest[0] ?? '').split('=');
+  const parameter = optionTable.find(({ path }) => path === `setParameter.${name}`);
+  if (parameter === undefined) throw new FrondUsage(`unknown parameter ${name}`);
+  texts.set(parameter.path, value.join('='));
+  return rest.slice(given.length > 0 ? 0 : 1);
 }
 
 /** The word behind a flag that is its value; a yes-or-no flag needs none. */
@@ -105,9 +119,15 @@ export function parseFlag(text: string, name: string): boolean {
   throw new FrondUsage(`${name} wants true or false, not ${text}`);
 }
 
+/** Yes or no as server parameters say it. */
+export function parseParameterFlag(text: string, name: string): boolean {
+  if (text === '1' || text === '0') return text === '1';
+  return parseFlag(text, name);
+}
+
 /** The table in words, for `--help`. */
 export function describeOptions(): string {
   return optionTable
-    .map((row) => `  ${row.flags.join(', ')}${row.kind === 'flag' ? '' : ' VALUE'}\n      ${row.doc}${row.fallback === undefined ? '' : ` (${row.fallback})`}\n      in the file: ${row.path}`)
+    .map((row) => `  ${row.flags.join(', ')}${row.kind === 'flag' || row.kind === 'parameter' ? '' : ' VALUE'}\n      ${row.doc}${row.fallback === undefined ? '' : ` (${row.fallback})`}\n      in the file: ${row.path}`)
     .join('\n');
 }

@@ -115,7 +115,7 @@ async function openDispatcher(engine: Environment, catalog: Catalog, { env, opti
   return await openCommandServer(
     {
       catalog, env, engine, counters,
-      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, commandLine: ['frond', 'serve'], dbPath: options.dbPath, port: options.port },
+      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, commandLine: ['frond', 'serve'], dbPath: options.dbPath, port: options.port, testCommands: options.testCommands },
     },
     { onBug: events.onBug },
   );

@@ -2,7 +2,7 @@
 
 import { parse } from 'yaml';
 import type { Env } from '../env/index.ts';
-import { optionText, parseBytes, parseFlag, parseWhole, readConfig, readFlags } from './option-table.ts';
+import { optionText, parseBytes, parseFlag, parseParameterFlag, parseWhole, readConfig, readFlags } from './option-table.ts';
 import type { OptionTexts } from './option-table.ts';
 import { FrondUsage } from './usage.ts';
 
@@ -20,6 +20,8 @@ export interface ServeOptions {
   readonly gatewayDb: string;
   readonly replSetName: string;
   readonly standalone: boolean;
+  /** Whether clients may make commands fail on purpose. */
+  readonly testCommands: boolean;
 }
 
 const MiB = 1024 * 1024;
@@ -64,6 +66,7 @@ function completeOptions(env: Env, texts: OptionTexts): ServeOptions {
     gatewayDb: text('gateway.db'),
     replSetName: text('replication.replSetName'),
     standalone: parseFlag(text('replication.standalone'), 'replication.standalone'),
+    testCommands: parseParameterFlag(text('setParameter.enableTestCommands'), 'setParameter.enableTestCommands'),
   };
 }
 

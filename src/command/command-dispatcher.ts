@@ -2,15 +2,16 @@
 // run, and answered. Nothing a client sends makes `dispatch` reject: errors are replies. Every reply tells the logical time.
 
 import { CommandError } from '../base/errors.ts';
-import { Binary, Document, Double, type Value } from '../bson/index.ts';
-import { OperationContext, type CommandRequest, type ConnectionContext } from '../session/index.ts';
+import { Binary, BsonArray, Document, Double, type Value } from '../bson/index.ts';
+import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
 import type { Command, Reply } from './command.ts';
 import { findCommand } from './command-table.ts';
+import { DeliberateError, type Failure } from './fail-points.ts';
 import { parseGenericFields, type GenericFields } from './generic-fields.ts';
 import { serverSweeper, type Sweeper } from './sweeper.ts';
 import type { ServerState } from './server-state.ts';
 import { checkTransactionAllowed, enterSession, type Admission } from './session-gate.ts';
-import { errorFields, NOWHERE, translateError, type ErrorPlace } from './translate-error.ts';
+import { errorFields, labelsOf, NOWHERE, translateError, type ErrorPlace } from './translate-error.ts';
 import { writeConcernError } from './concerns.ts';
 
 /** What a dispatcher is told besides its state. */
@@ -20,6 +21,11 @@ export interface CommandDispatcherOptions {
 }
 
 const NO_SIGNATURE: Document = Document.of({ hash: new Binary(new Uint8Array(20), 0), keyId: 0n });
+
+interface Asked {
+  readonly command: Command;
+  readonly generic: GenericFields;
+}
 
 /** Serves all commands of one server. */
 export class CommandDispatcher {
@@ -37,17 +43,17 @@ export class CommandDispatcher {
     this.#sweeper = serverSweeper(server);
   }
 
-  async dispatch(connection: ConnectionContext, request: CommandRequest): Promise<Document> {
+  async dispatch(connection: ConnectionContext, request: CommandRequest): Promise<CommandAnswer | undefined> {
     let place = NOWHERE;
     try {
-      const command = findCommand(request);
+      const command = findCommand(request, this.#server.options.testCommands);
       const generic = parseGenericFields(command.name, request);
       place = placeOf(command, generic);
       return await this.#serve(connection, request, { command, generic });
     } catch (error) {
       const told = translateError(error);
       if (told.code === 1 && error !== told) this.#options.onBug(error, request.body.first?.[0] ?? '');
-      return this.#finish(errorFields(told, place));
+      return { document: this.#finish(errorFields(told, error instanceof DeliberateError ? NOWHERE : place)) };
     }
   }
 
@@ -67,24 +73,40 @@ export class CommandDispatcher {
     await this.#server.times.close(this.#server.time.operationTime);
   }
 
-  async #serve(
-    connection: ConnectionContext,
-    request: CommandRequest,
-    { command, generic }: { command: Command; generic: GenericFields },
-  ): Promise<Document> {
+  async #serve(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked): Promise<CommandAnswer | undefined> {
     const server = this.#server;
-    checkTransactionAllowed(command, generic);
-    if (command.adminOnly && generic.db !== 'admin') {
-      throw new CommandError(13, 'Unauthorized', `${command.name} may only be run against the admin database.`);
-    }
-    checkReadConcern(command, generic);
-    checkWriteConcern(command, generic);
+    checkAllowed(command, generic);
     const run = command.prepare(request, generic);
     if (generic.clusterTime !== undefined) server.time.observe(generic.clusterTime);
+    const failure = server.failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
+    if (failure !== undefined) await this.#failOnPurpose(failure, generic);
+    if (failure?.closeConnection === true) return undefined;
     const admission = await enterSession(server, command, generic);
+    const operation = this.#begin(connection, { command, generic }, admission);
+    const { transaction, retry } = admission;
+    const stream = request.exhaustAllowed ? { next: undefined as Document | undefined } : undefined;
+    try {
+      const reply = await run({ server, operation, request, generic, db: generic.db, transaction, retry, stream });
+      const fields = okFields(reply, command, generic);
+      if (failure !== undefined) appendConcernError(fields, failure, placeOf(command, generic));
+      const next = stream?.next === undefined ? undefined : { ...request, body: stream.next };
+      return retry?.closesConnection === true ? undefined : { document: this.#finish(fields), next };
+    } catch (error) {
+      endFailedTransaction(admission, command);
+      if (retry?.closesConnection === true) return undefined;
+      throw error;
+    } finally {
+      admission.session?.operations.delete(operation);
+      this.#running.delete(operation.id);
+      admission.leave();
+    }
+  }
+
+  /** The operation of an admitted request, which counts as running. */
+  #begin(connection: ConnectionContext, { command, generic }: Asked, admission: Admission): OperationContext {
     const operation = new OperationContext({
       id: this.#nextOperation++,
-      clock: server.env.clock,
+      clock: this.#server.env.clock,
       connection,
       maxTimeMs: command.name === 'getMore' ? 0 : generic.maxTimeMs,
       session: admission.session,
@@ -95,18 +117,16 @@ export class CommandDispatcher {
     operation.namespace = generic.db;
     this.#running.set(operation.id, operation);
     admission.session?.operations.add(operation);
-    const { transaction, retry } = admission;
-    try {
-      const reply = await run({ server, operation, request, generic, db: generic.db, transaction, retry });
-      return this.#finish(okFields(reply, command, generic));
-    } catch (error) {
-      endFailedTransaction(admission, command);
-      throw error;
-    } finally {
-      admission.session?.operations.delete(operation);
-      this.#running.delete(operation.id);
-      admission.leave();
-    }
+    return operation;
+  }
+
+  /** Waits as a fail point says, at most as long as the client would, and throws the error that it makes. */
+  async #failOnPurpose(failure: Failure, { maxTimeMs }: GenericFields): Promise<void> {
+    const ends = maxTimeMs > 0 && failure.blockMs > maxTimeMs;
+    if (failure.blockMs > 0) await this.#server.env.clock.sleep(ends ? maxTimeMs : failure.blockMs);
+    if (ends) throw new CommandError(50, 'MaxTimeMSExpired', 'operation exceeded time limit');
+    if (failure.closeConnection || failure.writeConcernError !== undefined || failure.error === undefined) return;
+    throw failure.error;
   }
 
   #finish(fields: [string, Value][]): Document {
@@ -119,12 +139,39 @@ export class CommandDispatcher {
   }
 }
 
+/** Refuses a command that may not be run here, or not with what it carries. */
+function checkAllowed(command: Command, generic: GenericFields): void {
+  checkTransactionAllowed(command, generic);
+  if (command.adminOnly && generic.db !== 'admin') {
+    throw new CommandError(13, 'Unauthorized', `${command.name} may only be run against the admin database.`);
+  }
+  checkReadConcern(command, generic);
+  checkWriteConcern(command, generic);
+}
+
 function placeOf(command: Command, generic: GenericFields): ErrorPlace {
   return {
     inTransaction: generic.inTransaction,
     endsTransaction: command.inTransaction === 'ends',
     retryableWrite: generic.txnNumber !== undefined && !generic.inTransaction,
   };
+}
+
+/** `db.collection` where the command's first field names a collection; else the database. */
+function namespaceNamed(request: CommandRequest, { db }: GenericFields): string {
+  const named = request.body.first?.[1];
+  return typeof named === 'string' ? `${db}.${named}` : db;
+}
+
+/** A write concern error made on purpose, with the labels that its code has at this place or that were asked for. */
+function appendConcernError(fields: [string, Value][], failure: Failure, place: ErrorPlace): void {
+  const { writeConcernError: made, labels } = failure;
+  if (made === undefined) return;
+  const code = made.get('code');
+  const own = typeof code === 'number' ? labelsOf({ code, labels: [] }, { ...place, inTransaction: false }) : [];
+  const given = labels ?? own;
+  fields.push(['writeConcernError', made]);
+  if (given.length > 0) fields.push(['errorLabels', BsonArray.of([...given])]);
 }
 
 /** In a transaction the level is that of the transaction, whatever the command. */

@@ -4,6 +4,7 @@ import { CommandError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
 import type { CommandRequest } from '../session/index.ts';
 import { DEFAULT_COMMANDS } from './administration/defaults.ts';
+import { configureFailPoint } from './administration/fail-point.ts';
 import { hello, isMaster } from './administration/hello.ts';
 import { IDENTITY_COMMANDS } from './administration/identity.ts';
 import { OPERATION_COMMANDS } from './administration/operations.ts';
@@ -34,8 +35,9 @@ const listCommands: Command = defineCommand({
   access: 'none',
   about: 'the commands of this server',
   fields: { listCommands: anyField },
-  run: () => {
-    const rows = ALL.map((command): [string, Document] => [
+  run: ({ server }) => {
+    const known = ALL.filter((command) => server.options.testCommands || !command.testOnly);
+    const rows = known.map((command): [string, Document] => [
       command.name,
       Document.of({ help: command.about, requiresAuth: command.access !== 'none', adminOnly: command.adminOnly }),
     ]);
@@ -48,6 +50,7 @@ const ALL: readonly Command[] = [
   hello,
   isMaster,
   serverStatus,
+  configureFailPoint,
   listCommands,
   insert,
   update,
@@ -76,11 +79,11 @@ const BY_NAME: ReadonlyMap<string, Command> = new Map(
   ALL.flatMap((command) => [command.name, ...command.aliases].map((name) => [name, command] as const)),
 );
 
-/** The command that a request names. */
-export function findCommand(request: CommandRequest): Command {
+/** The command that a request names; those for tests only where they are allowed. */
+export function findCommand(request: CommandRequest, testCommands: boolean): Command {
   const name = request.body.first?.[0] ?? '';
   const command = BY_NAME.get(name);
-  if (command === undefined) throw new CommandError(59, 'CommandNotFound', `no such command: '${name}'`);
+  if (command === undefined || (command.testOnly && !testCommands)) throw new CommandError(59, 'CommandNotFound', `no such command: '${name}'`);
   return command;
 }
 

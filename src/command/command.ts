@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly transaction: HeldTransaction | undefined;
   /** What must be remembered of a retryable write. */
   readonly retry: RetryScope | undefined;
+  /** Where the client takes further answers without asking: the command of which the next one is the answer. */
+  readonly stream: { next: Document | undefined } | undefined;
 }
 
 /** How a command stands to transactions: `yes` may be part of one, `no` is refused with 263, `ends` commits or aborts it. */
@@ -51,6 +53,8 @@ export interface Command {
   readonly readConcern: ReadConcernSupport;
   /** Whether it may carry a write concern. */
   readonly writeConcern: boolean;
+  /** Known only to a server in test mode. */
+  readonly testOnly: boolean;
   /** One line for listCommands. */
   readonly about: string;
   /** Reads the request; CommandError where it is wrong. */
@@ -68,6 +72,7 @@ export interface CommandDefinition<F extends FieldTable> {
   readonly readConcern?: ReadConcernSupport;
   /** Absent: if it writes. */
   readonly writeConcern?: boolean;
+  readonly testOnly?: boolean;
   readonly about: string;
   /** Its fields; the one that bears its name is included. */
   readonly fields: F;
@@ -89,6 +94,7 @@ export function defineCommand<F extends FieldTable>(definition: CommandDefinitio
     writes: definition.access === 'write',
     readConcern: definition.readConcern ?? 'none',
     writeConcern: definition.writeConcern ?? definition.access === 'write',
+    testOnly: definition.testOnly ?? false,
     about: definition.about,
     prepare: (request) => {
       const body = commandBody(request, definition);

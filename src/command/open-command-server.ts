@@ -6,6 +6,7 @@ import type { Env } from '../env/index.ts';
 import { ClusterClock, CursorRegistry, SessionRegistry, type OperationContext, type ServerCounters } from '../session/index.ts';
 import { CommandDispatcher, type CommandDispatcherOptions } from './command-dispatcher.ts';
 import type { EngineReport } from './engine-report.ts';
+import { FailPoints } from './fail-points.ts';
 import { RetryStore } from './retry-store.ts';
 import type { ServerOptions, ServerState } from './server-state.ts';
 import { TimeStore } from './time-store.ts';
@@ -28,6 +29,7 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
   const running = new Map<number, OperationContext>();
   const times = new TimeStore(catalog);
   const time = new ClusterClock(env.clock, await times.load());
+  const ids = new ObjectIdGenerator(env);
   const server: ServerState = {
     ...parts,
     sessions: new SessionRegistry(env.clock),
@@ -35,8 +37,10 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
     time,
     times,
     retries: new RetryStore(catalog, env.clock),
+    failPoints: new FailPoints(() => env.random.uint32() / 0x1_0000_0000),
     snapshots: new SnapshotStore(catalog, env.clock, time),
-    ids: new ObjectIdGenerator(env),
+    ids,
+    processId: ids.next(),
     operations: running,
     startedMs: env.clock.nowMs(),
     transactionLifetimeSeconds: TRANSACTION_LIFETIME_SECONDS,

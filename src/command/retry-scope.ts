@@ -1,21 +1,25 @@
 // The memory of one retryable write while it runs: which of its statements were done by an earlier try, and what the present one has done.
 // Results become the session's only when the engine transaction that wrote them, record and all, has committed.
 
+import { CommandError } from '../base/errors.ts';
 import type { CatalogTransaction } from '../catalog/index.ts';
 import type { LogicalSession, StatementResult } from '../session/index.ts';
-import type { RetryStore } from './retry-store.ts';
+import { errorName } from './error-names.ts';
+import type { ServerState } from './server-state.ts';
 
 /** Statements of one retryable write. */
 export class RetryScope {
   readonly #session: LogicalSession;
-  readonly #store: RetryStore;
+  readonly #server: Pick<ServerState, 'retries' | 'failPoints'>;
   readonly #ids: number | readonly number[];
   readonly #pending: Map<number, StatementResult> = new Map();
   readonly #retried: number[] = [];
+  /** Whether a fail point wants the client to hear nothing of what was done. */
+  closesConnection = false;
 
-  constructor(session: LogicalSession, store: RetryStore, statementIds: number | readonly number[]) {
+  constructor(session: LogicalSession, server: Pick<ServerState, 'retries' | 'failPoints'>, statementIds: number | readonly number[]) {
     this.#session = session;
-    this.#store = store;
+    this.#server = server;
     this.#ids = statementIds;
   }
 
@@ -40,7 +44,17 @@ export class RetryScope {
   /** Writes all that is noted with the transaction; call before its commit. */
   async write(txn: CatalogTransaction): Promise<void> {
     if (this.#pending.size === 0) return;
-    await this.#store.write(txn, this.#session, this.#session.currentRecord().with(this.#pending));
+    this.#failOnPurpose();
+    await this.#server.retries.write(txn, this.#session, this.#session.currentRecord().with(this.#pending));
+  }
+
+  /** The fail point `onPrimaryTransactionalWrite`: the client hears nothing, of a write that is done or of one that is not. */
+  #failOnPurpose(): void {
+    const point = this.#server.failPoints.at('onPrimaryTransactionalWrite');
+    if (point === undefined) return;
+    this.closesConnection = point.data.get('closeConnection') !== false;
+    const code = point.data.get('failBeforeCommitExceptionCode');
+    if (typeof code === 'number') throw new CommandError(code, errorName(code), 'Failing the write on purpose before its commit');
   }
 
   /** The transaction has committed: the session remembers. */

@@ -1,9 +1,10 @@
 // What all commands of one server share.
 
-import type { ObjectIdGenerator } from '../bson/index.ts';
+import type { ObjectId, ObjectIdGenerator } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
 import type { ClusterClock, CursorRegistry, OperationContext, ServerCounters, SessionRegistry } from '../session/index.ts';
+import type { FailPoints } from './fail-points.ts';
 import type { RetryStore } from './retry-store.ts';
 import type { TimeStore } from './time-store.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
@@ -20,6 +21,8 @@ export interface ServerOptions {
   readonly commandLine: readonly string[];
   readonly dbPath: string;
   readonly port: number;
+  /** Whether clients may make commands fail (enableTestCommands). */
+  readonly testCommands: boolean;
 }
 
 /** The one state of a server. */
@@ -33,10 +36,13 @@ export interface ServerState {
   readonly cursors: CursorRegistry;
   readonly time: ClusterClock;
   readonly retries: RetryStore;
+  readonly failPoints: FailPoints;
   readonly snapshots: SnapshotStore;
   readonly times: TimeStore;
   readonly ids: ObjectIdGenerator;
   readonly operations: ReadonlyMap<number, OperationContext>;
+  /** Different for each process: what a client knows of another one it does not know of this. */
+  readonly processId: ObjectId;
   /** Milliseconds since 1970 at which the server started. */
   readonly startedMs: number;
   /** Seconds after which an open transaction is aborted (transactionLifetimeLimitSeconds). */

@@ -42,7 +42,7 @@ export async function enterSession(server: ServerState, command: Command, generi
     await server.retries.load(session);
     if (!generic.inTransaction) {
       enterRetryableWrite(session, txnNumber);
-      const retry = new RetryScope(session, server.retries, generic.statementIds);
+      const retry = new RetryScope(session, server, generic.statementIds);
       return { session, transaction: undefined, retry, leave };
     }
     const transaction = generic.startTransaction

@@ -5,7 +5,7 @@
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, Document, Double } from '../bson/index.ts';
 import type { Codecs, NetworkAddress, NetworkPeer } from '../env/index.ts';
-import type { ClientMetadata, CommandRequest, ConnectionContext, ServerCounters } from '../session/index.ts';
+import type { ClientMetadata, CommandAnswer, CommandRequest, ConnectionContext, ServerCounters } from '../session/index.ts';
 import { encodeAnswer, MessageReader, parseMessage, requestIdOf, type WireCodec, type WireMessage } from '../wire/index.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
@@ -17,6 +17,9 @@ export interface ConnectionSurroundings {
   /** Told of an error that is a bug of this program; the connection is closed. */
   readonly onBug: (error: unknown) => void;
 }
+
+/** As much of a request as answering it takes. */
+type AnswerTo = Pick<WireMessage, 'kind' | 'requestId' | 'checksumPresent' | 'codec'>;
 
 function addressText(address: NetworkAddress): string {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
@@ -30,6 +33,7 @@ export class Connection {
   readonly #surroundings: ConnectionSurroundings;
   readonly #context: ConnectionContext;
   readonly #gone: AbortController = new AbortController();
+  readonly #stopping: AbortController = new AbortController();
   readonly #reader: MessageReader = new MessageReader();
   #closing = false;
   #serving = false;
@@ -46,6 +50,7 @@ export class Connection {
       metadata: undefined as ClientMetadata | undefined,
       compressors: [],
       signal: this.#gone.signal,
+      stopping: this.#stopping.signal,
     };
     peer.onGone(() => {
       this.#gone.abort();
@@ -69,6 +74,7 @@ export class Connection {
   /** Ends the connection after the request that is being served. */
   close(): void {
     this.#closing = true;
+    this.#stopping.abort();
     if (!this.#serving) this.destroy();
   }
 
@@ -103,40 +109,55 @@ export class Connection {
       message = parseMessage(bytes, codecs);
     } catch (error) {
       if (!(error instanceof CommandError) || error.code === 17) throw error;
-      await this.#answer(unreadable(bytes), errorReply(error), codecs);
+      await this.#answer(unreadable(bytes), { document: errorReply(error) }, codecs);
       return;
     }
-    if (message.kind === 'reply') return;
-    const reply = await this.#reply(message);
-    if (!message.moreToCome) await this.#answer(message, reply, codecs);
+    if (message.kind !== 'reply') await this.#serveMessage(message, codecs);
   }
 
-  #reply(message: WireMessage): Promise<Document> {
+  /** One request, and those that follow from it without being sent: each of their answers is one to the answer before. */
+  async #serveMessage(message: WireMessage, codecs: readonly WireCodec[]): Promise<void> {
+    let answered: AnswerTo = message;
+    let answer = await this.#reply(message);
+    for (;;) {
+      if (answer === undefined) {
+        this.destroy();
+        return;
+      }
+      if (message.moreToCome) return;
+      const requestId = await this.#answer(answered, answer, codecs);
+      if (answer.next === undefined || this.#closing || this.#gone.signal.aborted) return;
+      answered = { kind: message.kind, requestId, checksumPresent: message.checksumPresent, codec: message.codec };
+      answer = await this.#surroundings.dispatcher.dispatch(this.#context, answer.next);
+    }
+  }
+
+  #reply(message: WireMessage): Promise<CommandAnswer | undefined> {
     const { dispatcher } = this.#surroundings;
     const collection = message.namespace?.slice(message.namespace.indexOf('.') + 1);
     if (message.kind === 'query' && collection !== '$cmd') {
       const text = 'Unsupported OP_QUERY command: find. The client driver may require an upgrade.';
-      return Promise.resolve(errorReply(new CommandError(352, 'UnsupportedOpQueryCommand', text)));
+      return Promise.resolve({ document: errorReply(new CommandError(352, 'UnsupportedOpQueryCommand', text)) });
     }
     const request: CommandRequest = {
       body: message.body,
       sequences: message.sequences,
       expectsReply: !message.moreToCome,
       legacy: message.kind === 'query',
+      exhaustAllowed: message.exhaustAllowed,
       ...(message.namespace === undefined ? {} : { database: message.namespace.slice(0, -'.$cmd'.length) }),
     };
     return dispatcher.dispatch(this.#context, request);
   }
 
-  async #answer(
-    request: Pick<WireMessage, 'kind' | 'requestId' | 'checksumPresent' | 'codec'>,
-    reply: Document,
-    codecs: readonly WireCodec[],
-  ): Promise<void> {
-    const chunks = encodeAnswer(request, this.#nextRequestId, reply, codecs);
-    this.#nextRequestId = (this.#nextRequestId + 1) & 0x7fffffff;
+  /** Sends an answer; gives its number. */
+  async #answer(request: AnswerTo, answer: CommandAnswer, codecs: readonly WireCodec[]): Promise<number> {
+    const requestId = this.#nextRequestId;
+    const chunks = encodeAnswer(request, { requestId, moreToCome: answer.next !== undefined }, answer.document, codecs);
+    this.#nextRequestId = (requestId + 1) & 0x7fffffff;
     for (const chunk of chunks) this.#surroundings.counters.bytesOut += chunk.length;
     await this.#peer.write(chunks);
+    return requestId;
   }
 
   #codecs(): readonly WireCodec[] {
@@ -147,7 +168,7 @@ export class Connection {
 }
 
 /** How to answer a message whose documents are not valid. */
-function unreadable(bytes: Uint8Array): Pick<WireMessage, 'kind' | 'requestId' | 'checksumPresent' | 'codec'> {
+function unreadable(bytes: Uint8Array): AnswerTo {
   return { kind: 'message', requestId: requestIdOf(bytes), checksumPresent: false, codec: undefined };
 }
 

@@ -35,6 +35,7 @@ export class OperationContext implements Interruptible {
   readonly #endsWithClient: boolean;
   #deadline: number;
   #interrupt: InterruptReason | undefined;
+  #sleep: AbortController | undefined;
 
   constructor(options: OperationOptions) {
     this.id = options.id;
@@ -61,6 +62,31 @@ export class OperationContext implements Interruptible {
   /** Tells the operation to stop at its next check. The first reason stands. */
   interrupt(reason: InterruptReason): void {
     this.#interrupt ??= reason;
+    this.#sleep?.abort();
+  }
+
+  /**
+   * Waits so many milliseconds, or less: until `subscribe`'s callback is called, the operation is told to stop, its client goes, the server
+   * closes or its time is over. Whoever waits asks `checkInterrupt` afterwards. `subscribe` gives what undoes it. One sleep at a time.
+   */
+  async sleep(ms: number, subscribe?: (wake: () => void) => () => void): Promise<void> {
+    const ended = new AbortController();
+    const end = (): void => {
+      ended.abort();
+    };
+    const { signal, stopping } = this.connection;
+    const left = Math.min(ms, this.#deadline - this.clock.monotonicMs());
+    if (left <= 0 || signal.aborted || stopping.aborted || this.#interrupt !== undefined) return;
+    this.#sleep = ended;
+    for (const source of [signal, stopping]) source.addEventListener('abort', end, { once: true });
+    const unsubscribe = subscribe?.(end);
+    try {
+      await this.clock.sleep(left, ended.signal);
+    } finally {
+      unsubscribe?.();
+      for (const source of [signal, stopping]) source.removeEventListener('abort', end);
+      this.#sleep = undefined;
+    }
   }
 
   /** Throws the CommandError for which the operation must stop, if there is one. */

@@ -15,6 +15,15 @@ export interface CommandRequest {
   readonly expectsReply: boolean;
   /** True for OP_QUERY, the protocol of old clients. */
   readonly legacy: boolean;
+  /** Whether the client takes further answers without asking again (exhaustAllowed). */
+  readonly exhaustAllowed: boolean;
+}
+
+/** What a connection sends for a request. */
+export interface CommandAnswer {
+  readonly document: Document;
+  /** The request that is served next, as if the client had sent it: the answer says that more is to come. Only where the client allowed it. */
+  readonly next?: CommandRequest | undefined;
 }
 
 /** What a client said of itself in its first hello. */
@@ -36,4 +45,6 @@ export interface ConnectionContext {
   compressors: readonly string[];
   /** Aborted when the client has gone or the server is closing. */
   readonly signal: AbortSignal;
+  /** Aborted when no further request will be served: whoever waits for something to happen answers now. */
+  readonly stopping: AbortSignal;
 }

@@ -107,14 +107,14 @@ export function encodeQuery(ids: MessageIds, namespace: string, body: Document):
 /** The answer to `request`, in the form in which it asked. */
 export function encodeAnswer(
   request: Pick<WireMessage, 'kind' | 'requestId' | 'checksumPresent' | 'codec'>,
-  requestId: number,
+  { requestId, moreToCome }: { readonly requestId: number; readonly moreToCome: boolean },
   body: Document,
   codecs: readonly WireCodec[],
 ): Uint8Array[] {
   const ids = { requestId, responseTo: request.requestId };
   if (request.kind === 'query') return compressed(encodeReply(ids, body), request.codec, codecs);
   const checksum = request.checksumPresent && request.codec === undefined;
-  return compressed(encodeMessage(ids, body, { checksum }), request.codec, codecs);
+  return compressed(encodeMessage(ids, body, { checksum, moreToCome }), request.codec, codecs);
 }
 
 /** The message in OP_COMPRESSED by the codec of that id, or as it is when there is none. */

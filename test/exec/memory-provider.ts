@@ -48,6 +48,7 @@ export function operation(): OperationContext {
     metadata: undefined,
     compressors: [],
     signal: new AbortController().signal,
+    stopping: new AbortController().signal,
   };
   return new OperationContext({ id: 1, clock, connection, endsWithClient: true });
 }

@@ -25,6 +25,7 @@ export const context: OperationContext = new OperationContext({
     metadata: undefined,
     compressors: [],
     signal: new AbortController().signal,
+    stopping: new AbortController().signal,
   },
   endsWithClient: false,
 });

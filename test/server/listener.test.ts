@@ -17,13 +17,13 @@ class EchoDispatcher implements Dispatcher {
   gone = 0;
   wait: Promise<void> = Promise.resolve();
 
-  async dispatch(_connection: unknown, request: { body: Document }): Promise<Document> {
+  async dispatch(_connection: unknown, request: { body: Document }): Promise<{ document: Document }> {
     this.running += 1;
     this.most = Math.max(this.most, this.running);
     await this.wait;
     this.running -= 1;
     this.served.push(request.body.first?.[0] ?? '');
-    return Document.of({ name: request.body.first?.[0] ?? '', ok: new Double(1) });
+    return { document: Document.of({ name: request.body.first?.[0] ?? '', ok: new Double(1) }) };
   }
 
   disconnected(): void {

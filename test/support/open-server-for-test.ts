@@ -30,6 +30,7 @@ export interface ServerForTestOptions {
   /** Another server's env, to open what that one left. */
   readonly env?: Env;
   readonly standalone?: boolean;
+  readonly testCommands?: boolean;
   readonly cacheBytes?: number;
 }
 
@@ -48,7 +49,7 @@ export async function openServerForTest(options: ServerForTestOptions = {}): Pro
       env,
       engine,
       counters,
-      options: { version: '0.0.0', standalone: options.standalone ?? false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0 },
+      options: { version: '0.0.0', standalone: options.standalone ?? false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0, testCommands: options.testCommands ?? false },
     },
     { onBug },
   );

@@ -95,7 +95,7 @@ describe('OP_QUERY', () => {
 
   test('is answered by OP_REPLY', () => {
     const request = parseMessage(whole(encodeQuery(ids, 'admin.$cmd', Document.of({ isMaster: 1 }))), []);
-    const reply = parseMessage(whole(encodeAnswer(request, 1, Document.of({ ismaster: true }), [])), []);
+    const reply = parseMessage(whole(encodeAnswer(request, { requestId: 1, moreToCome: false }, Document.of({ ismaster: true }), [])), []);
     assert.equal(reply.kind, 'reply');
     assert.equal(reply.responseTo, 7);
     assert.equal(reply.body.get('ismaster'), true);
@@ -110,7 +110,7 @@ describe('OP_COMPRESSED', () => {
       const message = parseMessage(whole(compressed(encodeMessage(ids, large), codec.id, codecs)), codecs);
       assert.deepEqual(message.body.toBytes(), large.toBytes());
       assert.equal(message.requestId, 7);
-      const answer = whole(encodeAnswer(message, 1, large, codecs));
+      const answer = whole(encodeAnswer(message, { requestId: 1, moreToCome: false }, large, codecs));
       assert.equal(answer[12], 2012 & 0xff);
       assert.deepEqual(parseMessage(answer, codecs).body.toBytes(), large.toBytes());
     });

@@ -1,18 +1,28 @@
 // hello, isMaster and ismaster: who this server is. By default a replica set of one member, because drivers refuse transactions, change
-// streams and retryable writes on a standalone (compatibility.md 4.2). There is no `topologyVersion`: it would make drivers expect a
-// streamed answer (4.3). `hosts` is the address by which the client came, for that is one it can reach.
+// streams and retryable writes on a standalone (compatibility.md 4.2). `hosts` is the address by which the client came, for that is one it
+// can reach. A client that knows the present `topologyVersion` may let the answer wait for a change (4.3); here nothing changes until the
+// server closes, so it is given when the client's time is over, and again and again where the client takes further answers unasked.
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, DateTime, Document, ObjectId, type Value } from '../../bson/index.ts';
 import { SESSION_TIMEOUT_MINUTES, type ConnectionContext } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
-import { anyField, arrayField, mappedField, objectField, boolField, stringField, type FieldTable, type Parsed } from '../fields.ts';
+import { anyField, arrayField, mappedField, parseFields, required, typedField, longField, objectField, boolField, stringField, type FieldTable, type Parsed } from '../fields.ts';
+import type { ServerState } from '../server-state.ts';
 import { WIRE_VERSION_MAX } from '../product-version.ts';
 
 /** Most bytes of a client's description of itself. */
 const METADATA_BYTES_MAX = 512;
 
 const COMPRESSORS: ReadonlySet<string> = new Set(['zlib', 'zstd']);
+
+/** Counts the changes of the topology; a set of one member that is primary from its start has had six when MongoDB's is. */
+const TOPOLOGY_COUNTER = 6n;
+
+const VERSION_FIELDS = {
+  processId: required(typedField(['objectId'], (value) => value instanceof ObjectId)),
+  counter: required(longField),
+} satisfies FieldTable;
 
 const ELECTION = ObjectId.from('7fffffff0000000000000001');
 
@@ -32,7 +42,7 @@ const FIELDS = {
   saslSupportedMechs: userNameField,
   speculativeAuthenticate: objectField,
   topologyVersion: objectField,
-  maxAwaitTimeMS: anyField,
+  maxAwaitTimeMS: longField,
   internalClient: objectField,
   hangUpOnStepDown: anyField,
   forShell: anyField,
@@ -78,6 +88,49 @@ function replicaSetFields(context: CommandContext): Record<string, Value> {
   };
 }
 
+/** The state of the topology, as far as this process knows it: there is one. */
+function topologyVersion(server: ServerState): Document {
+  return Document.of({ processId: server.processId, counter: TOPOLOGY_COUNTER });
+}
+
+function refused(code: number, text: string): CommandError {
+  return new CommandError(code, `Location${String(code)}`, text);
+}
+
+/** How long the answer may wait; undefined: it is given now. */
+function awaitTime(server: ServerState, { topologyVersion: known, maxAwaitTimeMS }: Parsed<typeof FIELDS>): number | undefined {
+  if (known === undefined && maxAwaitTimeMS === undefined) return undefined;
+  if (maxAwaitTimeMS === undefined) throw refused(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'");
+  if (known === undefined) throw refused(51758, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'");
+  if (maxAwaitTimeMS < 0n) throw refused(31373, 'maxAwaitTimeMS must be a non-negative integer');
+  const { processId, counter } = parseFields('topologyVersion', known, VERSION_FIELDS);
+  if (counter < 0n) throw refused(31372, 'topologyVersion must have a non-negative counter');
+  if (!processId.equals(server.processId) || counter < TOPOLOGY_COUNTER) return undefined;
+  if (counter > TOPOLOGY_COUNTER) {
+    throw refused(31382, `Received a topology version with counter: ${String(counter)} which is greater than the server topology version counter: ${String(TOPOLOGY_COUNTER)}`);
+  }
+  return Number(maxAwaitTimeMS);
+}
+
+/** Lets the answer wait where the client asked for that. Where it takes more answers, the next one is asked for by what this one tells. */
+async function awaitChange(context: CommandContext, parsed: Parsed<typeof FIELDS>): Promise<void> {
+  const { server, operation, request, stream } = context;
+  const ms = awaitTime(server, parsed);
+  if (stream !== undefined && parsed.maxAwaitTimeMS !== undefined) {
+    // What a client says of itself it says once.
+    const kept = request.body.fields.filter(([name]) => name !== 'client');
+    stream.next = Document.fromEntries(kept.map(([name, value]) => [name, name === 'topologyVersion' ? topologyVersion(server) : value]));
+  }
+  if (ms === undefined) return;
+  await operation.sleep(ms);
+  operation.checkInterrupt();
+}
+
+async function run(context: CommandContext, parsed: Parsed<typeof FIELDS>, legacyName: boolean): Promise<Reply> {
+  await awaitChange(context, parsed);
+  return answer(context, parsed, legacyName);
+}
+
 function answer(context: CommandContext, parsed: Parsed<typeof FIELDS>, legacyName: boolean): Reply {
   const { server, operation } = context;
   const { connection } = operation;
@@ -96,6 +149,7 @@ function answer(context: CommandContext, parsed: Parsed<typeof FIELDS>, legacyNa
     maxWireVersion: WIRE_VERSION_MAX,
     readOnly: false,
     compression: agreeOnCompression(connection, parsed.compression),
+    topologyVersion: topologyVersion(server),
   };
 }
 
@@ -106,7 +160,7 @@ export const hello: Command = defineCommand({
   about: 'describes this server and its role',
   fields: FIELDS,
   lax: true,
-  run: (context, parsed) => Promise.resolve(answer(context, parsed, false)),
+  run: (context, parsed) => run(context, parsed, false),
 });
 
 export const isMaster: Command = defineCommand({
@@ -117,5 +171,5 @@ export const isMaster: Command = defineCommand({
   about: 'the older name of hello',
   fields: { ...FIELDS, isMaster: anyField },
   lax: true,
-  run: (context, parsed) => Promise.resolve(answer(context, parsed, true)),
+  run: (context, parsed) => run(context, parsed, true),
 });

@@ -29,7 +29,7 @@ function positiveInteger(name: string, value: Value): number {
 const PARAMETERS: ReadonlyMap<string, Parameter> = new Map<string, Parameter>([
   ['authenticationMechanisms', constant(BsonArray.of(['SCRAM-SHA-1', 'SCRAM-SHA-256']))],
   ['cursorTimeoutMillis', constant(BigInt(CURSOR_TIMEOUT_MS))],
-  ['enableTestCommands', constant(false)],
+  ['enableTestCommands', { get: (server) => server.options.testCommands }],
   ['featureCompatibilityVersion', constant(Document.of({ version: FEATURE_VERSION }))],
   ['localLogicalSessionTimeoutMinutes', constant(SESSION_TIMEOUT_MINUTES)],
   ['logLevel', constant(0)],

@@ -68,8 +68,12 @@ const getMore: Command = defineCommand({
       throw error;
     }
     try {
+      const failure = server.failPoints.at('failGetMoreAfterCursorCheckout')?.failure;
+      if (failure?.error !== undefined) throw failure.error;
       const wanted = batchSize === undefined || batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize;
       const documents = await cursor.fill(operation, { documents: wanted, bytes: BATCH_BYTES_MAX });
+      // Where the client takes further answers unasked, this one is followed by the next batch until there is none.
+      if (context.stream !== undefined && !cursor.exhausted) context.stream.next = context.request.body;
       return { cursor: cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : id, cursor }) };
     } catch (error) {
       cursor.close();
