@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly replicaSet?: string;
   /** Presents a standalone server instead, for tools that want one. Drivers then refuse transactions and change streams. */
   readonly standalone?: boolean;
+  /** Lets clients make commands fail on purpose (`configureFailPoint`). */
+  readonly testCommands?: boolean;
   /** Port of the HTTP gateway to GridFS; it does not run when not said. */
   readonly gatewayPort?: number;
   /** Database whose buckets the gateway serves; `test` when not said. */
@@ -82,6 +84,7 @@ export async function start(options: StartOptions): Promise<InProcessServer> {
       gatewayDb: options.gatewayDb ?? 'test',
       replSetName: replicaSet,
       standalone: options.standalone ?? false,
+      testCommands: options.testCommands ?? false,
     },
     { onBug: options.onBug ?? reportBug, onNotice: () => undefined },
   );
