@@ -8,6 +8,7 @@ export class WireClient {
   readonly #socket: Socket;
   readonly #reader = new MessageReader();
   readonly #waiting: ((message: WireMessage | undefined) => void)[] = [];
+  readonly #unread: WireMessage[] = [];
   #ended = false;
   #nextId = 1;
 
@@ -16,7 +17,10 @@ export class WireClient {
     socket.on('data', (chunk: Uint8Array) => {
       this.#reader.push(chunk);
       for (let bytes = this.#reader.next(); bytes !== undefined; bytes = this.#reader.next()) {
-        this.#waiting.shift()?.(parseMessage(bytes, []));
+        const message = parseMessage(bytes, []);
+        const waiting = this.#waiting.shift();
+        if (waiting === undefined) this.#unread.push(message);
+        else waiting(message);
       }
     });
     const end = (): void => {
@@ -49,7 +53,8 @@ export class WireClient {
 
   /** The next message; undefined when the server has closed the connection. */
   receive(): Promise<WireMessage | undefined> {
-    if (this.#ended) return Promise.resolve(undefined);
+    const message = this.#unread.shift();
+    if (message !== undefined || this.#ended) return Promise.resolve(message);
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
     });
