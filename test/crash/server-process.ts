@@ -43,6 +43,15 @@ export class ServerProcess {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** The status that it ended with; undefined while it runs. */
+  get exitCode(): number | undefined {
+    return this.#child.exitCode ?? undefined;
+  }
+
   /** kill -9. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
