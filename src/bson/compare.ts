@@ -65,6 +65,13 @@ const classes = {
 const classOfByte: TypeClass[] = new Array<TypeClass>(256).fill(typeClass.minKey);
 for (const [code, value] of Object.entries(classes)) classOfByte[Number(code) & 0xff] = value;
 
+/** An order of texts other than that of their bytes. */
+export interface TextOrder {
+  /** Bytes whose unsigned order is that of the texts; equal where the order does not tell texts apart. */
+  keyOf(text: string): Uint8Array;
+  compare(a: string, b: string): number;
+}
+
 /** The class of a value's type: values of different classes are ordered by it alone. */
 export function classOf(value: Value): TypeClass {
   return classes[typeOf(value)];

@@ -8,7 +8,9 @@ export { BsonArray, CodeWithScope, decodeElement, decodeValue, Document, typeOf 
 export type { Value } from './document.ts';
 export type { NumberValue, ScalarValue } from './scalar-codec.ts';
 export { classOf, classOfTypeByte, compareRaw, compareStrings, compareValues, equalValues, isNumber, typeClass } from './compare.ts';
-export type { TypeClass } from './compare.ts';
+export type { TextOrder, TypeClass } from './compare.ts';
+export { collated, comparerOf, hasText } from './text-order.ts';
+export type { Comparer } from './text-order.ts';
 export { encodeKey, encodeKeyPart, encodeRawKeyPart, encodeStringPrefix, keyAfter, typeBracket } from './key.ts';
 export type { KeyBracket, KeyDirection } from './key.ts';
 export { KeyBitsWriter, keyTypeBits } from './key-bits.ts';

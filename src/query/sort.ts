@@ -2,9 +2,9 @@
 // its greatest going down, over all parts of a compound specification together. Follows the manual's pages "sort()" and "$sort".
 
 import { compareBytes } from '../base/bytes.ts';
-import { BsonArray, Decimal128, decodeElement, describeField, describeValue, Document, encodeKey, findField, isNumber, parsePath, roundNumber, truncateNumber } from '../bson/index.ts';
+import { BsonArray, Decimal128, decodeElement, describeField, describeValue, Document, collated, encodeKey, findField, isNumber, parsePath, roundNumber, truncateNumber } from '../bson/index.ts';
 import type { KeyDirection, Path, Value } from '../bson/index.ts';
-
+import type { Collation } from '../collation/index.ts';
 import { splitPath } from './expression/field-path.ts';
 import { refuse } from './refuse.ts';
 import { tuplesOf } from './tuples.ts';
@@ -18,6 +18,8 @@ export interface SortPart {
 /** A compiled sort. */
 export interface SortKey {
   readonly parts: readonly SortPart[];
+  /** The order of texts; undefined: that of their bytes. */
+  readonly collation: Collation | undefined;
   /** Bytes whose order is the order of the sort; documents that tie have equal keys. */
   keyOf(doc: Document): Uint8Array;
   /** Negative, zero or positive as `a` comes before, with or after `b`. For more than a few documents keep their keys. */
@@ -29,7 +31,7 @@ const PARTS_MAX = 32;
 const metaSorts: ReadonlySet<string> = new Set(['textScore', 'randVal', 'searchScore', 'vectorSearchScore', 'geoNearDistance', 'score']);
 
 /** Compiles a sort specification; an empty one makes all documents equal. Throws CommandError for what MongoDB refuses. */
-export function compileSort(spec: Document): SortKey {
+export function compileSort(spec: Document, collation?: Collation): SortKey {
   const parts: SortPart[] = [];
   const seen = new Set<string>();
   for (const [name, value] of spec.fields) {
@@ -41,7 +43,7 @@ export function compileSort(spec: Document): SortKey {
     if (direction !== undefined) parts.push({ path: parsePath(name), direction });
   }
   if (parts.length > PARTS_MAX) throw refuse(13103, 'too many compound keys');
-  return sortKeyOf(parts);
+  return sortKeyOf(parts, collation);
 }
 
 function parseDirection(name: string, value: Value): KeyDirection {
@@ -68,20 +70,21 @@ function checkMeta(value: Document): void {
 }
 
 /** The sort of these parts. */
-export function sortKeyOf(parts: readonly SortPart[]): SortKey {
+export function sortKeyOf(parts: readonly SortPart[], collation?: Collation): SortKey {
   const directions = parts.map((part) => part.direction);
   const paths = parts.map((part) => part.path);
+  const encode = (values: readonly Value[]): Uint8Array => encodeKey(collation === undefined ? values : values.map((value) => collated(value, collation)), directions);
   const keyOf = (doc: Document): Uint8Array => {
     const values = plainValues(doc, paths);
-    if (values !== undefined) return encodeKey(values, directions);
+    if (values !== undefined) return encode(values);
     let least: Uint8Array | undefined;
     for (const tuple of tuplesOf(doc, paths, refuseParallel)) {
-      const key = encodeKey(tuple, directions);
+      const key = encode(tuple);
       if (least === undefined || compareBytes(key, least) < 0) least = key;
     }
     return least ?? encodeKey([], directions);
   };
-  return { parts, keyOf, compare: (a, b) => compareBytes(keyOf(a), keyOf(b)) };
+  return { parts, collation, keyOf, compare: (a, b) => compareBytes(keyOf(a), keyOf(b)) };
 }
 
 function refuseParallel(): never {

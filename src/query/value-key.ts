@@ -1,14 +1,18 @@
 // Keys for JavaScript maps under which equal values meet: numbers of any type by value, documents field by field in order, as `$eq` has it.
 // Used where values are gathered: `$group`, `$addToSet`, joins.
 
-import { BsonSymbol, compareNumbers, Double, encodeKey, isNumber } from '../bson/index.ts';
-import type { NumberValue, Value } from '../bson/index.ts';
+import { BsonSymbol, collated, compareNumbers, Double, encodeKey, isNumber } from '../bson/index.ts';
+import type { NumberValue, TextOrder, Value } from '../bson/index.ts';
 
 /** A key of a map; two values have the same key exactly if they are equal. */
 export type ValueKey = number | string;
 
-/** The key of a value. */
-export function keyOfValue(value: Value): ValueKey {
+/** The key of a value; under an order of texts, texts that it does not tell apart are equal. */
+export function keyOfValue(value: Value, order?: TextOrder): ValueKey {
+  return plainKey(order === undefined ? value : collated(value, order));
+}
+
+function plainKey(value: Value): ValueKey {
   if (typeof value === 'string') return `s${value}`;
   if (typeof value === 'number') return value;
   if (isNumber(value)) return numberKey(value) ?? encoded(value);

@@ -1,7 +1,7 @@
 // `$bucketAuto`: groups of about the same number of documents, by an expression in order; with a granularity the boundaries are preferred
 // numbers. All documents are in memory. Follows the manual's page "$bucketAuto (aggregation)".
 
-import { compareValues, describeValue, Document, isNumber, wholeNumber } from '../../bson/index.ts';
+import { comparerOf, describeValue, Document, isNumber, wholeNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { createCompiler, nameOf, refuse, sizeOfValue } from '../../query/index.ts';
 import type { Compiler, Expression } from '../../query/index.ts';
@@ -101,7 +101,8 @@ class Buckets {
   }
 
   *results(): Generator<Document, void> {
-    this.#items.sort((left, right) => compareValues(left.key, right.key) || left.order - right.order);
+    const compare = comparerOf(this.#stage.compiler.options.collation);
+    this.#items.sort((left, right) => compare(left.key, right.key) || left.order - right.order);
     const { buckets, granularity } = this.#stage;
     const size = Math.max(1, Math.round(this.#items.length / buckets));
     let before: Value | undefined;
@@ -124,8 +125,9 @@ class Buckets {
     const { granularity } = this.#stage;
     const last = this.#items[this.#at - 1]?.key ?? null;
     const boundary = granularity === undefined ? last : granularity.roundUp(last);
+    const compare = comparerOf(this.#stage.compiler.options.collation);
     for (let next = this.#items[this.#at]; next !== undefined; next = this.#items[this.#at]) {
-      const order = compareValues(next.key, boundary);
+      const order = compare(next.key, boundary);
       if (granularity === undefined ? order !== 0 : order >= 0) break;
       this.#at += 1;
     }

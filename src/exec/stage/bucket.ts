@@ -1,7 +1,7 @@
 // `$bucket`: groups by where an expression falls between boundaries: a `$group` by a `$switch`, and a `$sort`.
 // Follows the manual's page "$bucket (aggregation)".
 
-import { BsonArray, classOf, compareValues, describeValue, Document } from '../../bson/index.ts';
+import { BsonArray, classOf, comparerOf, describeValue, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { compileExpression, nameOf, refuse } from '../../query/index.ts';
 import type { StageContext, StageRule } from '../stage.ts';
@@ -30,7 +30,7 @@ function boundariesOf(value: Value, context: StageContext): Value[] {
     if (classOf(before) !== classOf(boundary)) {
       throw refuse(40193, `All values in the 'boundaries' option to $bucket must have the same type. Found conflicting types ${nameOf(before)} and ${nameOf(boundary)}.`);
     }
-    if (compareValues(before, boundary) >= 0) {
+    if (comparerOf(context.options.collation)(before, boundary) >= 0) {
       throw refuse(40194, `The 'boundaries' option to $bucket must be sorted, but elements ${index - 1} and ${index} are not in ascending order`);
     }
   });
@@ -43,7 +43,8 @@ function defaultOf(value: Value | undefined, boundaries: readonly Value[], conte
   const upper = boundaries.at(-1) ?? null;
   const made = constantOf(value, context, 'default');
   const sameType = classOf(made) === classOf(lower);
-  if (sameType && compareValues(made, lower) >= 0 && compareValues(made, upper) < 0) {
+  const compare = comparerOf(context.options.collation);
+  if (sameType && compare(made, lower) >= 0 && compare(made, upper) < 0) {
     throw refuse(40199, `The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.`);
   }
   return made;
@@ -104,6 +105,6 @@ export const bucketRule: StageRule = {
   name: '$bucket',
   parse: (specification, context) => [
     ...[groupRule.parse(groupOf(specification, context), context)].flat(),
-    sortStage(Document.of({ _id: 1 }), undefined),
+    sortStage(Document.of({ _id: 1 }), undefined, context.options),
   ],
 };

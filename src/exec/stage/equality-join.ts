@@ -2,7 +2,7 @@
 // for null are joined one by one, because null also stands for what is missing.
 
 import { BsonArray, Document, parsePath, Regex, visitPath } from '../../bson/index.ts';
-import type { Path, Value } from '../../bson/index.ts';
+import type { Path, TextOrder, Value } from '../../bson/index.ts';
 import { isNullish, keyOfValue } from '../../query/index.ts';
 import type { ValueKey } from '../../query/index.ts';
 
@@ -36,11 +36,16 @@ function equal(field: string, value: Value): Document {
 export class JoinBatch {
   readonly #wanted = new Map<ValueKey, Value>();
   readonly #keys = new Map<Document, readonly ValueKey[]>();
+  readonly #order: TextOrder | undefined;
+
+  constructor(order: TextOrder | undefined) {
+    this.#order = order;
+  }
 
   /** Takes a document in; false if it must be joined by itself. */
   add(document: Document, values: readonly Value[]): boolean {
     if (values.some((value) => isNullish(value) || value instanceof Regex)) return false;
-    const keys = values.map(keyOfValue);
+    const keys = values.map((value) => keyOfValue(value, this.#order));
     keys.forEach((key, index) => this.#wanted.set(key, values[index] ?? null));
     this.#keys.set(document, keys);
     return true;
@@ -79,7 +84,7 @@ export class JoinBatch {
   #keysOf(document: Document, path: Path): Set<ValueKey> {
     const keys = new Set<ValueKey>();
     const take = (value: Value): void => {
-      const key = keyOfValue(value);
+      const key = keyOfValue(value, this.#order);
       if (this.#wanted.has(key)) keys.add(key);
     };
     visitPath(document, path, (value, _offset, whole) => {

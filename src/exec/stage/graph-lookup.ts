@@ -105,7 +105,7 @@ class Search {
   }
 
   #ask(value: Value): void {
-    const key = keyOfValue(value);
+    const key = keyOfValue(value, this.#lookup.options.collation);
     if (this.#asked.has(key)) return;
     this.#asked.add(key);
     this.#frontier.push(value);
@@ -124,7 +124,7 @@ class Search {
   }
 
   #take(document: Document, depth: number): void {
-    const key = keyOfValue(document.get('_id') ?? null);
+    const key = keyOfValue(document.get('_id') ?? null, this.#lookup.options.collation);
     if (this.#found.has(key)) return;
     const { depthField, connectFrom } = this.#lookup;
     this.#found.set(key, depthField === undefined ? document : withValueAt(document, depthField, BigInt(depth)));

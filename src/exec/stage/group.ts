@@ -94,7 +94,7 @@ class Groups {
 
   #take(document: Document): void {
     const id = this.#grouping.id.evaluate(document) ?? null;
-    const key = keyOfValue(id);
+    const key = keyOfValue(id, this.#grouping.compiler.options.collation);
     const group = this.#groups.get(key) ?? this.#begin(key, id);
     let bytes = 0;
     for (const state of group.states) {

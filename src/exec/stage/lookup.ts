@@ -156,7 +156,7 @@ class Joiner {
   async #joinTogether(batch: readonly Document[], context: OperationContext): Promise<ReadonlyMap<Document, readonly Document[]> | undefined> {
     const { foreignField, local, nested } = this.#lookup;
     if (local === undefined || foreignField === undefined || nested.pipeline.stages.length > 0) return undefined;
-    const join = new JoinBatch();
+    const join = new JoinBatch(this.#lookup.compiler.options.collation);
     const count = batch.filter((document) => join.add(document, localValues(document, local))).length;
     if (count < 2) return undefined;
     const run = { stage: '$lookup', filter: joinFilter(foreignField, join.values) };

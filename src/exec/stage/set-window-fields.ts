@@ -2,7 +2,7 @@
 // 100 MB the stage ends with QueryExceededMemoryLimitNoDiskUseAllowed. Follows the manual's page "$setWindowFields (aggregation)".
 
 import { compareBytes, concatBytes } from '../../base/bytes.ts';
-import { BsonArray, Document, getField } from '../../bson/index.ts';
+import { BsonArray, collated, Document, encodeKey, getField } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { compileAddFields, compileSort, createCompiler, nameOf, refuse, Variable } from '../../query/index.ts';
 import type { Compiler, Expression, Projection, SortKey } from '../../query/index.ts';
@@ -47,7 +47,7 @@ function parseWindowFields(specification: Value, options: PipelineOptions): Wind
   const results = output.keys().map((name, index) => ({ name, variable: `w${index}`, result: new Variable(undefined, false) }));
   return {
     partitionBy: partitionBy === undefined ? undefined : compiler.compile(partitionBy),
-    sort: compileSort(sortBy ?? Document.empty),
+    sort: compileSort(sortBy ?? Document.empty, options.collation),
     functions: output.fields.map(([name, value], index) => ({
       evaluate: compileWindowFunction(name, value, compiler, { sortBy }),
       result: results[index]?.result ?? new Variable(undefined, false),
@@ -60,13 +60,11 @@ function parseWindowFields(specification: Value, options: PipelineOptions): Wind
   };
 }
 
-const partitionSort = compileSort(Document.of({ p: 1 }));
-
-function partitionKey(partitionBy: Expression | undefined, document: Document): Uint8Array {
+function partitionKey({ partitionBy, compiler }: WindowFields, document: Document): Uint8Array {
   if (partitionBy === undefined) return new Uint8Array(0);
   const value = partitionBy.evaluate(document) ?? null;
   if (value instanceof BsonArray) throw refuse(14, 'An expression used to partition cannot evaluate to value of type array');
-  return partitionSort.keyOf(Document.of({ p: value }));
+  return encodeKey([collated(value, compiler.options.collation)]);
 }
 
 interface PlacedEntry extends Entry {
@@ -75,7 +73,7 @@ interface PlacedEntry extends Entry {
 }
 
 function placed(fields: WindowFields, document: Document, order: number): PlacedEntry {
-  const partition = partitionKey(fields.partitionBy, document);
+  const partition = partitionKey(fields, document);
   const key = concatBytes([partition, fields.sort.keyOf(document)]);
   return { key, document, order, partitionBytes: partition.length };
 }

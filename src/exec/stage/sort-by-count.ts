@@ -24,6 +24,6 @@ export const sortByCountRule: StageRule = {
   parse: (specification, context) => {
     checkKey(specification);
     const group = Document.of({ _id: specification, count: Document.of({ $sum: 1 }) });
-    return [groupRule.parse(group, context), sortStage(Document.of({ count: -1 }), undefined)].flat();
+    return [groupRule.parse(group, context), sortStage(Document.of({ count: -1 }), undefined, context.options)].flat();
   },
 };

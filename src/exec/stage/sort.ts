@@ -9,7 +9,7 @@ import { drain, gathered } from '../batches.ts';
 import { MEMORY_BYTES_MAX, outOfMemory } from '../memory.ts';
 import { compareEntries, RUN_ENTRIES, RunSorter, sizeOfEntry } from '../run-sorter.ts';
 import type { Entry } from '../run-sorter.ts';
-import type { Stage, StageRule } from '../stage.ts';
+import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
 
 /** The first few of all that has been seen: never more than about twice as many are kept. */
 class TopSorter {
@@ -56,8 +56,8 @@ function refuseEmpty(specification: Value): Document {
 }
 
 /** The stage of a sort, of which only the first `limit` documents count. */
-export function sortStage(sort: Document, limit: number | undefined): Stage {
-  const key = compileSort(sort);
+export function sortStage(sort: Document, limit: number | undefined, options: PipelineOptions): Stage {
+  const key = compileSort(sort, options.collation);
   return {
     name: '$sort',
     specification: limit === undefined ? sort : Document.of({ sortKey: sort, limit: BigInt(limit) }),
@@ -74,7 +74,7 @@ export function sortStage(sort: Document, limit: number | undefined): Stage {
     takeover: { kind: 'sort', sort, ...(limit === undefined ? {} : { limit }) },
     joinedWith: ({ takeover }) => {
       if (takeover?.kind !== 'limit') return undefined;
-      return sortStage(sort, Math.min(takeover.count, limit ?? Infinity));
+      return sortStage(sort, Math.min(takeover.count, limit ?? Infinity), options);
     },
     needs: (dependencies) => {
       for (const path of sort.keys()) dependencies.addPath(path);
@@ -86,5 +86,5 @@ export function sortStage(sort: Document, limit: number | undefined): Stage {
 /** How `$sort` is compiled. */
 export const sortRule: StageRule = {
   name: '$sort',
-  parse: (specification) => sortStage(refuseEmpty(specification), undefined),
+  parse: (specification, { options }) => sortStage(refuseEmpty(specification), undefined, options),
 };

@@ -1,7 +1,7 @@
 // What an accumulator is: made once for each group, given each document of the group, asked for its result at the end. The rule compiles
 // the accumulator's argument; it is the same for all groups. Follows the manual's page "Accumulators ($group, $bucket, ...)".
 
-import type { Document, Value } from '../../bson/index.ts';
+import type { Document, TextOrder, Value } from '../../bson/index.ts';
 import type { Compiler } from '../expression/compiler.ts';
 import type { Expression } from '../expression/expression.ts';
 
@@ -45,9 +45,9 @@ export function fedBy(input: Expression, state: ValueAccumulator): Accumulator {
 }
 
 /** The rule of an accumulator that takes the values of one expression. */
-export function ofValues(create: () => ValueAccumulator): AccumulatorRule {
+export function ofValues(create: (order: TextOrder | undefined) => ValueAccumulator): AccumulatorRule {
   return (argument, compiler) => {
     const input = compiler.compile(argument);
-    return { create: () => fedBy(input, create()) };
+    return { create: () => fedBy(input, create(compiler.options.collation)) };
   };
 }

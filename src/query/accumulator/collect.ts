@@ -1,9 +1,8 @@
 // Accumulators that keep values as they are: the first, the last, the least, the greatest, all, all different, merged.
 // Follows the manual's pages of `$first`, `$last`, `$min`, `$max`, `$push`, `$addToSet`, `$mergeObjects` and `$count`.
 
-import { BsonArray, Document } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
-import { compareMaybe } from '../expression/comparison.ts';
+import { BsonArray, comparerOf, Document } from '../../bson/index.ts';
+import type { Comparer, TextOrder, Value } from '../../bson/index.ts';
 import { isNullish, nameOf } from '../expression/define.ts';
 import { refuse } from '../refuse.ts';
 import { keyOfValue } from '../value-key.ts';
@@ -54,10 +53,12 @@ class Last implements ValueAccumulator {
 /** The least (sign 1) or greatest (sign -1) value in BSON order; null and missing do not count. */
 export class Extreme implements ValueAccumulator {
   readonly #sign: 1 | -1;
+  readonly #compare: Comparer;
   #value: Value | undefined;
 
-  constructor(sign: 1 | -1) {
+  constructor(sign: 1 | -1, order: TextOrder | undefined) {
     this.#sign = sign;
+    this.#compare = comparerOf(order);
   }
 
   get bytes(): number {
@@ -66,7 +67,7 @@ export class Extreme implements ValueAccumulator {
 
   add(value: Value | undefined): void {
     if (isNullish(value)) return;
-    if (this.#value === undefined || compareMaybe(value, this.#value) * this.#sign < 0) this.#value = value;
+    if (this.#value === undefined || this.#compare(value, this.#value) * this.#sign < 0) this.#value = value;
   }
 
   result(): Value | undefined {
@@ -93,10 +94,15 @@ class Push implements ValueAccumulator {
 class AddToSet implements ValueAccumulator {
   bytes = 0;
   readonly #values = new Map<ValueKey, Value>();
+  readonly #order: TextOrder | undefined;
+
+  constructor(order: TextOrder | undefined) {
+    this.#order = order;
+  }
 
   add(value: Value | undefined): void {
     if (value === undefined) return;
-    const key = keyOfValue(value);
+    const key = keyOfValue(value, this.#order);
     if (this.#values.has(key)) return;
     this.#values.set(key, value);
     this.bytes += sizeOfValue(value) + 48;
@@ -173,12 +179,12 @@ const compileCount: AccumulatorRule = (argument): AccumulatorFactory => {
 export const collectAccumulators: AccumulatorTable = {
   $first: ofValues(() => new First()),
   $last: ofValues(() => new Last()),
-  $min: ofValues(() => new Extreme(1)),
-  $max: ofValues(() => new Extreme(-1)),
+  $min: ofValues((order) => new Extreme(1, order)),
+  $max: ofValues((order) => new Extreme(-1, order)),
   $push: ofValues(() => new Push()),
-  $addToSet: ofValues(() => new AddToSet()),
+  $addToSet: ofValues((order) => new AddToSet(order)),
   $mergeObjects: ofValues(() => new MergeObjects()),
   $count: compileCount,
   $concatArrays: ofValues(() => new Elements('$concatArrays', new Push())),
-  $setUnion: ofValues(() => new Elements('$setUnion', new AddToSet())),
+  $setUnion: ofValues((order) => new Elements('$setUnion', new AddToSet(order))),
 };

@@ -2,10 +2,9 @@
 // come first or last in an order. Follows the manual's pages "$firstN", "$lastN", "$minN", "$maxN", "$top", "$topN", "$bottom", "$bottomN".
 
 import { compareBytes } from '../../base/bytes.ts';
-import { BsonArray, Document } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
+import { BsonArray, comparerOf, Document } from '../../bson/index.ts';
+import type { TextOrder, Value } from '../../bson/index.ts';
 import { countOf } from '../expression/array.ts';
-import { compareMaybe } from '../expression/comparison.ts';
 import { isNullish, namedArguments, nameOf } from '../expression/define.ts';
 import type { Compiler } from '../expression/compiler.ts';
 import type { Expression } from '../expression/expression.ts';
@@ -73,13 +72,13 @@ function valuesOf(input: Expression, best: Best<Value>, takesNull: boolean): Acc
 const inputArguments = { words: 'only', notObject: 5787900, unknown: 5787901, required: { n: 5787906, input: 5787907 } } as const;
 
 /** The rule of an accumulator of `{input, n}`; `create` makes a state that holds `count` values. */
-function inputRule(create: (input: Expression, count: number) => Accumulator): AccumulatorRule {
+function inputRule(create: (input: Expression, count: number, order: TextOrder | undefined) => Accumulator): AccumulatorRule {
   return (argument, compiler, name): AccumulatorFactory => {
     const found = namedArguments(argument, name, inputArguments);
     const input = compiler.compile(found.get('input') ?? null);
     const n = compiler.compile(found.get('n') ?? null);
     checkConstant(n);
-    return { create: (group) => create(input, countOf(n.evaluate(group))) };
+    return { create: (group) => create(input, countOf(n.evaluate(group)), compiler.options.collation) };
   };
 }
 
@@ -130,7 +129,7 @@ function rankingOf(argument: Value, compiler: Compiler, name: string, counted: b
   for (const path of sortBy.keys()) compiler.dependencies.addPath(path);
   const n = counted ? compiler.compile(found.get('n') ?? null) : undefined;
   if (n !== undefined) checkConstant(n);
-  return { sort: compileSort(sortBy), output: compiler.compile(found.get('output') ?? null), n };
+  return { sort: compileSort(sortBy, compiler.options.collation), output: compiler.compile(found.get('output') ?? null), n };
 }
 
 /** `sign` -1 takes from the end of the order: its result is in the order still, the last document last. */
@@ -166,8 +165,11 @@ function rankRule(sign: 1 | -1, counted: boolean): AccumulatorRule {
 export const rankedAccumulators: AccumulatorTable = {
   $firstN: inputRule((input, count) => valuesOf(input, new Best<Value>(count, inOrderOfArrival), true)),
   $lastN: inputRule(lastValues),
-  $minN: inputRule((input, count) => valuesOf(input, new Best<Value>(count, compareMaybe), false)),
-  $maxN: inputRule((input, count) => valuesOf(input, new Best<Value>(count, (left, right) => compareMaybe(right, left)), false)),
+  $minN: inputRule((input, count, order) => valuesOf(input, new Best<Value>(count, comparerOf(order)), false)),
+  $maxN: inputRule((input, count, order) => {
+    const compare = comparerOf(order);
+    return valuesOf(input, new Best<Value>(count, (left, right) => compare(right, left)), false);
+  }),
   $top: rankRule(1, false),
   $topN: rankRule(1, true),
   $bottom: rankRule(-1, false),

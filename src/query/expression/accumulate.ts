@@ -2,21 +2,22 @@
 // Follows the manual's pages "$sum (aggregation)" and its siblings.
 
 import { BsonArray } from '../../bson/index.ts';
+import type { TextOrder } from '../../bson/index.ts';
 import type { ValueAccumulator } from '../accumulator/accumulator.ts';
 import { Extreme } from '../accumulator/collect.ts';
 import { averageOf, Deviation, sumOf } from '../accumulator/numeric.ts';
 import { compileMedian, compilePercentile } from '../accumulator/percentile.ts';
-import { variadic } from './define.ts';
+import { ordered, variadic } from './define.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
 
-function accumulate(create: () => ValueAccumulator): OperatorRule {
-  return variadic((values) => {
+function accumulate(create: (order: TextOrder | undefined) => ValueAccumulator): OperatorRule {
+  return ordered((order) => variadic((values) => {
     const [only] = values;
     const items = values.length === 1 && only instanceof BsonArray ? only.items() : values;
-    const state = create();
+    const state = create(order);
     for (const item of items) state.add(item);
     return state.result();
-  });
+  }));
 }
 
 /** `$percentile` and `$median` over the elements of one array, or of one number. */
@@ -36,8 +37,8 @@ function quantile(compile: typeof compileMedian): OperatorRule {
 export const accumulateOperators: OperatorTable = {
   $sum: accumulate(sumOf),
   $avg: accumulate(averageOf),
-  $min: accumulate(() => new Extreme(1)),
-  $max: accumulate(() => new Extreme(-1)),
+  $min: accumulate((order) => new Extreme(1, order)),
+  $max: accumulate((order) => new Extreme(-1, order)),
   $stdDevPop: accumulate(() => new Deviation(0)),
   $stdDevSamp: accumulate(() => new Deviation(1)),
   $percentile: quantile(compilePercentile),

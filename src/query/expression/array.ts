@@ -1,13 +1,13 @@
 // Arrays: taking elements and parts, searching, ordering, making. Null or missing input mostly gives null; anything else that is not an
 // array is refused. Follows the manual's page "Array Expression Operators"; what loops over elements is in array-loop.ts.
 
-import { BsonArray, Document, equalValues, isNumber } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
+import { BsonArray, comparerOf, Document, isNumber } from '../../bson/index.ts';
+import type { Comparer, TextOrder, Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
-import { binary, compileNamed, describeMaybe, isNullish, named, namedArguments, nameOf, ranged, unary, variadic } from './define.ts';
+import { binary, compileNamed, describeMaybe, isNullish, named, namedArguments, nameOf, ordered, ranged, unary, variadic } from './define.ts';
 import type { Maybe, NamedValues } from './define.ts';
 import type { Compiler, OperatorTable } from './compiler.ts';
-import { compareMaybe } from './comparison.ts';
+import { maybeComparerOf } from './comparison.ts';
 import { constant } from './expression.ts';
 import type { Expression } from './expression.ts';
 import { int32Of } from './number-kind.ts';
@@ -67,9 +67,9 @@ function concatArrays(values: readonly Maybe[]): Maybe {
   return BsonArray.of(items);
 }
 
-function isIn(needle: Maybe, array: Maybe): Maybe {
+function isIn(needle: Maybe, array: Maybe, compare: Comparer): Maybe {
   if (!(array instanceof BsonArray)) throw refuse(40081, `$in requires an array as a second argument, found: ${nameOf(array)}`);
-  return needle !== undefined && array.items().some((item) => equalValues(item, needle));
+  return needle !== undefined && array.items().some((item) => compare(item, needle) === 0);
 }
 
 function searchBound(value: Maybe, fallback: number, which: string): number {
@@ -82,14 +82,15 @@ function searchBound(value: Maybe, fallback: number, which: string): number {
   return bound;
 }
 
-function indexOfArray(values: readonly Maybe[]): Maybe {
+function indexOfArray(values: readonly Maybe[], order: TextOrder | undefined): Maybe {
   const [array, needle, from, to] = values;
   if (isNullish(array)) return null;
   if (!(array instanceof BsonArray)) throw refuse(40090, `$indexOfArray requires an array as a first argument, found: ${nameOf(array)}`);
   const items = array.items();
   const start = searchBound(values.length > 2 ? (from ?? null) : undefined, 0, 'starting index');
   const stop = Math.min(searchBound(values.length > 3 ? (to ?? null) : undefined, items.length, 'ending index'), items.length);
-  for (let i = start; i < stop; i++) if (compareMaybe(items[i], needle) === 0) return i;
+  const compare = maybeComparerOf(order);
+  for (let i = start; i < stop; i++) if (compare(items[i], needle) === 0) return i;
   return -1;
 }
 
@@ -140,11 +141,12 @@ function direction(value: Value): number | undefined {
 }
 
 /** The order that `sortBy` of `$sortArray` asks for: a direction for whole elements, or fields with directions. */
-function orderOf(sortBy: Maybe): Order {
+function orderOf(sortBy: Maybe, texts: TextOrder | undefined): Order {
+  const compare = maybeComparerOf(texts);
   if (isNumber(sortBy)) {
     const sign = direction(sortBy);
     if (sign === undefined) throw refuse(2942506, 'The $sort element value must be either 1 or -1');
-    return (left, right) => sign * compareMaybe(left, right);
+    return (left, right) => sign * compare(left, right);
   }
   if (!(sortBy instanceof Document)) throw refuse(2942507, 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields');
   if (sortBy.isEmpty) throw refuse(2942505, 'The $sort pattern is empty when it should be a set of fields.');
@@ -158,7 +160,7 @@ function orderOf(sortBy: Maybe): Order {
   });
   return (left, right) => {
     for (const { components, sign } of keys) {
-      const order = compareMaybe(pathValue(left, components) ?? null, pathValue(right, components) ?? null);
+      const order = compare(pathValue(left, components) ?? null, pathValue(right, components) ?? null);
       if (order !== 0) return sign * order;
     }
     return 0;
@@ -169,7 +171,7 @@ const sortArguments = { words: 'requires', notObject: 2942500, unknown: 2942501,
 
 function compileSortArray(argument: Value, compiler: Compiler, name: string): Expression {
   const found = namedArguments(argument, name, sortArguments);
-  const order = orderOf(found.get('sortBy'));
+  const order = orderOf(found.get('sortBy'), compiler.options.collation);
   const input = compileNamed(found, 'input', compiler) ?? constant(undefined);
   return compiler.fold(name, [input], (root) => {
     const array = input.evaluate(root);
@@ -211,14 +213,17 @@ export const arrayOperators: OperatorTable = {
   $size: unary(size),
   $slice: ranged(2, 3, slice),
   $concatArrays: variadic(concatArrays),
-  $in: binary(isIn),
-  $indexOfArray: ranged(2, 4, indexOfArray),
+  $in: ordered((order) => binary((needle, array) => isIn(needle, array, comparerOf(order)))),
+  $indexOfArray: ordered((order) => ranged(2, 4, (values) => indexOfArray(values, order))),
   $isArray: unary((value) => value instanceof BsonArray),
   $range: ranged(2, 3, range),
   $reverseArray: unary(reverse),
   $sortArray: compileSortArray,
   $firstN: named(countArguments, someOf((items, count) => items.slice(0, count))),
   $lastN: named(countArguments, someOf((items, count) => items.slice(-count))),
-  $minN: named(countArguments, someOf((items, count) => present(items).sort(compareMaybe).slice(0, count))),
-  $maxN: named(countArguments, someOf((items, count) => present(items).sort((left, right) => compareMaybe(right, left)).slice(0, count))),
+  $minN: ordered((order) => named(countArguments, someOf((items, count) => present(items).sort(comparerOf(order)).slice(0, count)))),
+  $maxN: ordered((order) => {
+    const compare = comparerOf(order);
+    return named(countArguments, someOf((items, count) => present(items).sort((left, right) => compare(right, left)).slice(0, count)));
+  }),
 };

@@ -1,23 +1,27 @@
 // Comparison in BSON order across types, and the logic of truth: null, undefined, missing, false and zero are false, all else is true.
 // Follows the manual's pages "Comparison Expression Operators", "Boolean Expression Operators" and "Conditional Expression Operators".
 
-import { BsonArray, bsonUndefined, compareValues, Document } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
+import { BsonArray, bsonUndefined, comparerOf, Document } from '../../bson/index.ts';
+import type { TextOrder, Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { isTruthy } from '../truth.ts';
-import { binary, compileNamed, constantsLast, isNullish, namedArguments, nameOf, unary } from './define.ts';
+import { binary, compileNamed, constantsLast, isNullish, namedArguments, nameOf, ordered, unary } from './define.ts';
 import type { Maybe, NamedArguments } from './define.ts';
 import type { Compiler, OperatorRule, OperatorTable } from './compiler.ts';
 import { constant, isConstant } from './expression.ts';
 import type { Expression } from './expression.ts';
 
 /** The order of two values, a missing one taken as undefined: before null. */
-export function compareMaybe(left: Maybe, right: Maybe): number {
-  return compareValues(left === undefined ? bsonUndefined : left, right === undefined ? bsonUndefined : right);
+export function maybeComparerOf(order: TextOrder | undefined): (left: Maybe, right: Maybe) => number {
+  const compare = comparerOf(order);
+  return (left, right) => compare(left === undefined ? bsonUndefined : left, right === undefined ? bsonUndefined : right);
 }
 
 function compiles(test: (order: number) => Value): OperatorRule {
-  return binary((left, right) => test(compareMaybe(left, right)));
+  return ordered((order) => {
+    const compare = maybeComparerOf(order);
+    return binary((left, right) => test(compare(left, right)));
+  });
 }
 
 function junction(stopAt: boolean): OperatorRule {

@@ -2,7 +2,7 @@
 // for a wrong call belong to the operator (as in MongoDB each has its own), so they stand in its declaration.
 
 import { bsonUndefined, describeValue, Document, typeNameOf, typeOf } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
+import type { TextOrder, Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import type { Compiler, OperatorRule } from './compiler.ts';
 import { isConstant } from './expression.ts';
@@ -81,6 +81,11 @@ export function variadic(evaluate: (values: readonly Maybe[], name: string) => M
     const operands = compiler.compileOperands(argument);
     return compiler.fold(name, operands, (root) => evaluate(operands.map((operand) => operand.evaluate(root)), name));
   };
+}
+
+/** An operator that depends on the order of texts: made for the one in force. */
+export function ordered(make: (order: TextOrder | undefined) => OperatorRule): OperatorRule {
+  return (argument, compiler, name) => make(compiler.options.collation)(argument, compiler, name);
 }
 
 /** Operands whose order does not matter are taken as MongoDB takes them: what is constant comes last. */

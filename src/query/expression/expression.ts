@@ -4,6 +4,7 @@
 // evaluation never yields in between. Follows the manual's page "Expressions".
 
 import type { DateTime, Document, Timestamp, Value } from '../../bson/index.ts';
+import type { Collation } from '../../collation/index.ts';
 
 /** A variable: bound by identity when an expression is compiled, read when it is evaluated. */
 export class Variable {
@@ -39,6 +40,8 @@ export interface ExpressionOptions {
   readonly clusterTime?: Timestamp;
   /** The user variables in scope (a command's `let`), by name without `$$`. */
   readonly variables?: ReadonlyMap<string, Variable>;
+  /** How texts are compared; absent: by their bytes. */
+  readonly collation?: Collation | undefined;
   /** The source of `$rand`: a number from 0 to 1, 1 excluded. Without it `$rand` is refused as unknown. */
   readonly random?: () => number;
 }

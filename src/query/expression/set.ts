@@ -1,11 +1,11 @@
 // Arrays as sets: order and repetition do not count, values are equal as in comparison ($eq), nested arrays are whole elements.
 // Follows the manual's page "Set Expression Operators".
 
-import { BsonArray, compareValues } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
+import { BsonArray, comparerOf } from '../../bson/index.ts';
+import type { Comparer, TextOrder, Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { isTruthy } from '../truth.ts';
-import { binary, commutative, isNullish, nameOf, unary } from './define.ts';
+import { binary, commutative, isNullish, nameOf, ordered, unary } from './define.ts';
 import type { Maybe } from './define.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
 import { isConstant } from './expression.ts';
@@ -13,10 +13,13 @@ import { isConstant } from './expression.ts';
 /** The different values of a list in BSON order. */
 class ValueSet {
   readonly values: readonly Value[];
+  readonly #compare: Comparer;
 
-  constructor(items: readonly Value[]) {
-    const sorted = items.toSorted(compareValues);
-    this.values = sorted.filter((value, index) => index === 0 || compareValues(sorted[index - 1] ?? null, value) !== 0);
+  constructor(items: readonly Value[], order: TextOrder | undefined) {
+    const compare = comparerOf(order);
+    const sorted = items.toSorted(compare);
+    this.#compare = compare;
+    this.values = sorted.filter((value, index) => index === 0 || compare(sorted[index - 1] ?? null, value) !== 0);
   }
 
   /** Where the value equal to this one stands, or -1. */
@@ -25,7 +28,7 @@ class ValueSet {
     let high = this.values.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const order = compareValues(this.values[middle] ?? null, value);
+      const order = this.#compare(this.values[middle] ?? null, value);
       if (order === 0) return middle;
       if (order < 0) low = middle + 1;
       else high = middle;
@@ -39,7 +42,7 @@ class ValueSet {
   }
 }
 
-function union(values: readonly Maybe[]): Maybe {
+function union(values: readonly Maybe[], order: TextOrder | undefined): Maybe {
   const all: Value[] = [];
   for (const value of values) {
     if (isNullish(value)) return null;
@@ -48,29 +51,29 @@ function union(values: readonly Maybe[]): Maybe {
     }
     for (const item of value.items()) all.push(item);
   }
-  return BsonArray.of(new ValueSet(all).values);
+  return BsonArray.of(new ValueSet(all, order).values);
 }
 
-function intersection(values: readonly Maybe[]): Maybe {
+function intersection(values: readonly Maybe[], order: TextOrder | undefined): Maybe {
   let common: ValueSet | undefined;
   for (const value of values) {
     if (isNullish(value)) return null;
     if (!(value instanceof BsonArray)) {
       throw refuse(17047, `All operands of $setIntersection must be arrays. One argument is of type: ${nameOf(value)}`);
     }
-    const next = new ValueSet(value.items());
-    common = common === undefined ? next : new ValueSet(common.values.filter((item) => next.has(item)));
+    const next = new ValueSet(value.items(), order);
+    common = common === undefined ? next : new ValueSet(common.values.filter((item) => next.has(item)), order);
   }
   return BsonArray.of(common?.values ?? []);
 }
 
-function difference(left: Maybe, right: Maybe): Maybe {
+function difference(left: Maybe, right: Maybe, order: TextOrder | undefined): Maybe {
   if (isNullish(left) || isNullish(right)) return null;
   const text = 'both operands of $setDifference must be arrays.';
   if (!(left instanceof BsonArray)) throw refuse(17048, `${text} First argument is of type: ${nameOf(left)}`);
   if (!(right instanceof BsonArray)) throw refuse(17049, `${text} Second argument is of type: ${nameOf(right)}`);
-  const without = new ValueSet(right.items());
-  const distinct = new ValueSet(left.items());
+  const without = new ValueSet(right.items(), order);
+  const distinct = new ValueSet(left.items(), order);
   const taken = new Set<number>();
   const kept = left.items().filter((item) => {
     const index = distinct.indexOf(item);
@@ -81,17 +84,17 @@ function difference(left: Maybe, right: Maybe): Maybe {
   return BsonArray.of(kept);
 }
 
-function isSubset(left: Maybe, right: Maybe): Maybe {
+function isSubset(left: Maybe, right: Maybe, order: TextOrder | undefined): Maybe {
   const text = 'both operands of $setIsSubset must be arrays.';
   if (!(left instanceof BsonArray)) throw refuse(17046, `${text} First argument is of type: ${nameOf(left)}`);
   if (!(right instanceof BsonArray)) throw refuse(17042, `${text} Second argument is of type: ${nameOf(right)}`);
-  const whole = new ValueSet(right.items());
+  const whole = new ValueSet(right.items(), order);
   return left.items().every((item) => whole.has(item));
 }
 
-function equals(values: readonly Maybe[]): Maybe {
+function equals(values: readonly Maybe[], order: TextOrder | undefined): Maybe {
   const sets = values.map((value, index) => {
-    if (value instanceof BsonArray) return new ValueSet(value.items());
+    if (value instanceof BsonArray) return new ValueSet(value.items(), order);
     throw refuse(17044, `All operands of $setEquals must be arrays. ${index + 1}-th argument is of type: ${nameOf(value)}`);
   });
   const [first] = sets;
@@ -106,7 +109,7 @@ const compileEquals: OperatorRule = (argument, compiler, name) => {
     const type = nameOf(operand.form.value);
     throw refuse(5887502, `All operands of $setEquals must be arrays. ${index + 1}-th argument is of type: ${type}`);
   }
-  return compiler.fold(name, operands, (root) => equals(operands.map((operand) => operand.evaluate(root))));
+  return compiler.fold(name, operands, (root) => equals(operands.map((operand) => operand.evaluate(root)), compiler.options.collation));
 };
 
 function elements(value: Maybe, code: number, name: string): readonly Value[] {
@@ -116,10 +119,10 @@ function elements(value: Maybe, code: number, name: string): readonly Value[] {
 
 /** The operators, by name. */
 export const setOperators: OperatorTable = {
-  $setUnion: commutative(union),
-  $setIntersection: commutative(intersection),
-  $setDifference: binary(difference),
-  $setIsSubset: binary(isSubset),
+  $setUnion: ordered((order) => commutative((values) => union(values, order))),
+  $setIntersection: ordered((order) => commutative((values) => intersection(values, order))),
+  $setDifference: ordered((order) => binary((left, right) => difference(left, right, order))),
+  $setIsSubset: ordered((order) => binary((left, right) => isSubset(left, right, order))),
   $setEquals: compileEquals,
   $allElementsTrue: unary((value, name) => elements(value, 17040, name).every(isTruthy)),
   $anyElementTrue: unary((value, name) => elements(value, 17041, name).some(isTruthy)),

@@ -3,9 +3,9 @@
 // neither less nor greater than any number. Follows the manual's pages of `$eq`, `$gt`, `$gte`, `$lt`, `$lte`, `$in` and
 // "Comparison/Sort Order".
 
-import { compareRange } from '../../base/bytes.ts';
-import { BsonArray, BsonSymbol, bsonType, classOf, classOfTypeByte, compareNumbers, compareRaw, compareValues, DateTime, decodeValue, Document, Double, isNaNNumber, isNumber, maxKey, minKey, ObjectId, readDouble, readInt32, readInt64, readUint32 } from '../../bson/index.ts';
-import type { MaxKey, MinKey, NumberValue, Value } from '../../bson/index.ts';
+import { compareBytes, compareRange } from '../../base/bytes.ts';
+import { BsonArray, BsonSymbol, bsonType, classOf, classOfTypeByte, collated, compareNumbers, compareRaw, compareValues, DateTime, decodeValue, Document, Double, hasText, isNaNNumber, isNumber, maxKey, minKey, ObjectId, readDouble, readInt32, readInt64, readUint32 } from '../../bson/index.ts';
+import type { MaxKey, MinKey, NumberValue, TextOrder, Value } from '../../bson/index.ts';
 import { decodeUtf8, encodeUtf8 } from '../../base/text.ts';
 import type { CompareOperator } from './node.ts';
 import type { ElementTest } from './path.ts';
@@ -25,8 +25,12 @@ const accepts: Readonly<Record<CompareOperator, Accept>> = {
 const MIN_KEY_BYTE = 0xff;
 const never: ElementTest = () => false;
 
-/** Compiles a comparison with `value`. */
-export function compareTest(operator: CompareOperator, value: Value): ElementTest {
+/** Compiles a comparison with `value`, of texts under an order. */
+export function compareTest(operator: CompareOperator, value: Value, order?: TextOrder): ElementTest {
+  return order !== undefined && hasText(value) ? collatedTest(accepts[operator], value, order) : plainTest(operator, value);
+}
+
+function plainTest(operator: CompareOperator, value: Value): ElementTest {
   if (value === null) return accepts[operator](0) ? (_bytes, type) => type === 0 || type === bsonType.null : never;
   if (value === minKey || value === maxKey) return extremeTest(operator, value);
   const accept = accepts[operator];
@@ -42,6 +46,19 @@ export function compareTest(operator: CompareOperator, value: Value): ElementTes
   const wanted = classOf(value);
   return (bytes, type, at) =>
     type !== 0 && classOfTypeByte(type) === wanted && accept(compareValues(decodeValue(bytes, type, at), value));
+}
+
+function collatedTest(accept: Accept, value: Value, order: TextOrder): ElementTest {
+  const wanted = classOf(value);
+  if (typeof value !== 'string') {
+    const under = collated(value, order);
+    return (bytes, type, at) => type !== 0 && classOfTypeByte(type) === wanted && accept(compareValues(collated(decodeValue(bytes, type, at), order), under));
+  }
+  const key = order.keyOf(value);
+  return (bytes, type, at) => {
+    if (type !== bsonType.string && type !== bsonType.symbol) return false;
+    return accept(compareBytes(order.keyOf(decodeUtf8(bytes, at + 4, at + 3 + readInt32(bytes, at))), key));
+  };
 }
 
 function nestedTest(accept: Accept, value: Document | BsonArray): ElementTest {
@@ -125,8 +142,9 @@ function objectIdTest(accept: Accept, wanted: ObjectId): ElementTest {
 const HASHED_FROM = 8;
 
 /** Compiles equality with any of the values. Long lists of numbers and strings are looked up, not tried one by one. */
-export function anyOfTest(values: readonly Value[]): ElementTest {
-  if (values.length < HASHED_FROM) return firstOf(values.map((value) => compareTest('eq', value)));
+export function anyOfTest(values: readonly Value[], order?: TextOrder): ElementTest {
+  if (values.length < HASHED_FROM) return firstOf(values.map((value) => compareTest('eq', value, order)));
+  if (order !== undefined && values.some(hasText)) return anyCollatedTest(values, order);
   const numbers = new Set<number>();
   const texts = new Set<string>();
   const others: ElementTest[] = [];
@@ -141,6 +159,18 @@ export function anyOfTest(values: readonly Value[]): ElementTest {
   return (bytes, type, at) => {
     if (type === bsonType.string && texts.size > 0 && texts.has(decodeUtf8(bytes, at + 4, at + 3 + readInt32(bytes, at)))) return true;
     return slow(bytes, type, at) || other(bytes, type, at);
+  };
+}
+
+/** Texts by their keys; whatever else by itself. */
+function anyCollatedTest(values: readonly Value[], order: TextOrder): ElementTest {
+  const keys = new Set(values.filter((value) => typeof value === 'string').map((value) => collated(value, order)));
+  const others = values.filter((value) => typeof value !== 'string');
+  const plain = anyOfTest(others.filter((value) => !hasText(value)));
+  const nested = firstOf(others.filter(hasText).map((value) => compareTest('eq', value, order)));
+  return (bytes, type, at) => {
+    if (type === bsonType.string) return keys.has(collated(decodeUtf8(bytes, at + 4, at + 3 + readInt32(bytes, at)), order));
+    return plain(bytes, type, at) || nested(bytes, type, at);
   };
 }
 

@@ -161,11 +161,11 @@ export function compileElementTest(node: FilterNode): ElementTest {
 function pathNodeTest(node: Exclude<PathNode, ElemMatchObjectNode | ElemMatchValueNode>): ElementTest {
   switch (node.kind) {
     case 'compare':
-      return compareTest(node.operator, node.value);
+      return compareTest(node.operator, node.value, node.collation);
     case 'in':
       return node.patterns.length === 0
-        ? anyOfTest(node.values)
-        : firstOf([anyOfTest(node.values), ...node.patterns.map(regexTest)]);
+        ? anyOfTest(node.values, node.collation)
+        : firstOf([anyOfTest(node.values, node.collation), ...node.patterns.map(regexTest)]);
     case 'regex':
       return regexTest(node.pattern);
     case 'exists':

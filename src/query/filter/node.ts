@@ -5,6 +5,7 @@
 // Follows the manual's page "Query and Projection Operators".
 
 import type { Document, Path, Value } from '../../bson/index.ts';
+import type { Collation } from '../../collation/index.ts';
 import type { Expression } from '../expression/expression.ts';
 import type { Pattern } from '../regex.ts';
 import type { ElementTest } from './path.ts';
@@ -21,6 +22,8 @@ export interface CompareNode {
   readonly operator: CompareOperator;
   readonly path: Path;
   readonly value: Value;
+  /** How texts are compared, where there is one in the value; undefined: by their bytes. */
+  readonly collation?: Collation | undefined;
 }
 
 /** Equality with any of the values, or a match of any of the patterns. An empty list matches nothing. */
@@ -29,6 +32,7 @@ export interface InNode {
   readonly path: Path;
   readonly values: readonly Value[];
   readonly patterns: readonly Pattern[];
+  readonly collation?: Collation | undefined;
 }
 
 /** Strings (and symbols) that match, and regular expressions stored with the same source and flags. */
@@ -163,7 +167,7 @@ export function orOf(nodes: readonly FilterNode[]): FilterNode {
   const joined = flat.flatMap((node): readonly FilterNode[] => {
     const group = isEquality(node) ? (equalities.get(node.path.text) ?? []) : [];
     if (!isEquality(node) || group.length === 1) return [node];
-    return group[0] === node ? [{ kind: 'in', path: node.path, values: group.flatMap(valuesOf), patterns: [] }] : [];
+    return group[0] === node ? [{ kind: 'in', path: node.path, values: group.flatMap(valuesOf), patterns: [], collation: group.find(({ collation }) => collation !== undefined)?.collation }] : [];
   });
   return joined.length === 1 ? (joined[0] as FilterNode) : { kind: 'or', children: joined };
 }

@@ -2,7 +2,7 @@
 // below a field's path. What is in neither is refused by name with MongoDB's texts.
 // Follows the manual's page "Query and Projection Operators".
 
-import { BsonArray, bsonUndefined, Document, parsePath, Regex } from '../../bson/index.ts';
+import { BsonArray, bsonUndefined, Document, hasText, parsePath, Regex } from '../../bson/index.ts';
 import type { Path, Value } from '../../bson/index.ts';
 import { compileExpression } from '../expression/compile.ts';
 import type { ExpressionOptions } from '../expression/expression.ts';
@@ -80,7 +80,7 @@ export function parseCondition(condition: Document, options: ExpressionOptions):
 function parseField(path: Path, value: Value, scope: Scope): FilterNode {
   if (holdsOperators(value)) return parseOperators(path, value, scope);
   if (value instanceof Regex) return regexNode(path, value.pattern, value.flags);
-  return compareNode('eq', path, value);
+  return compareNode('eq', path, value, scope);
 }
 
 function parseOperators(path: Path, operators: Document, scope: Scope): FilterNode {
@@ -98,9 +98,9 @@ function unknownOperator(name: string): string {
   return name === '$where' ? '$where cannot be applied to a field' : `unknown operator: ${name}`;
 }
 
-function compareNode(operator: CompareOperator, path: Path, value: Value): FilterNode {
+function compareNode(operator: CompareOperator, path: Path, value: Value, { options }: Scope): FilterNode {
   if (value === bsonUndefined) throw refuse(2, 'cannot compare to undefined');
-  return { kind: 'compare', operator, path, value };
+  return { kind: 'compare', operator, path, value, collation: hasText(value) ? options.collation : undefined };
 }
 
 // Operators below a path.
@@ -119,18 +119,18 @@ interface Operation {
 type PathRule = (operation: Operation) => FilterNode | undefined;
 
 function comparison(operator: CompareOperator): PathRule {
-  return ({ path, operand }) => {
+  return ({ path, operand, scope }) => {
     if (operand instanceof Regex) throw refuse(2, `Can't have RegEx as arg to predicate over field '${path.text}'.`);
-    return compareNode(operator, path, operand);
+    return compareNode(operator, path, operand, scope);
   };
 }
 
-function parseNotEqual({ path, operand }: Operation): FilterNode {
+function parseNotEqual({ path, operand, scope }: Operation): FilterNode {
   if (operand instanceof Regex) throw refuse(2, `Can't have regex as arg to $ne.`);
-  return notOf(compareNode('eq', path, operand));
+  return notOf(compareNode('eq', path, operand, scope));
 }
 
-function parseIn({ path, operand, name }: Operation): FilterNode {
+function parseIn({ path, operand, name, scope }: Operation): FilterNode {
   if (!(operand instanceof BsonArray)) throw refuse(2, `${name} needs an array`);
   const values: Value[] = [];
   const patterns: Pattern[] = [];
@@ -142,8 +142,8 @@ function parseIn({ path, operand, name }: Operation): FilterNode {
     else values.push(item);
   }
   const only = values[0];
-  if (values.length === 1 && patterns.length === 0 && only !== undefined) return compareNode('eq', path, only);
-  return { kind: 'in', path, values, patterns };
+  if (values.length === 1 && patterns.length === 0 && only !== undefined) return compareNode('eq', path, only, scope);
+  return { kind: 'in', path, values, patterns, collation: values.some(hasText) ? scope.options.collation : undefined };
 }
 
 function parseNot({ path, operand, scope }: Operation): FilterNode {
@@ -186,7 +186,7 @@ function parseAll(operation: Operation): FilterNode {
     items.map((item) => {
       if (item instanceof Regex) return regexNode(path, item.pattern, item.flags);
       if (holdsOperators(item)) throw refuse(2, 'no $ expressions in $all');
-      return compareNode('eq', path, item);
+      return compareNode('eq', path, item, operation.scope);
     }),
   );
 }
@@ -211,7 +211,7 @@ function refuseNear({ scope, path, name }: Operation): never {
 }
 
 const byPath: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
-  ['$eq', ({ path, operand }) => compareNode('eq', path, operand)],
+  ['$eq', ({ path, operand, scope }) => compareNode('eq', path, operand, scope)],
   ['$ne', parseNotEqual],
   ['$lt', comparison('lt')],
   ['$lte', comparison('lte')],

@@ -5,11 +5,11 @@ import {
   BsonArray,
   bsonType,
   BsonWriter,
+  comparerOf,
   describeField,
   describeValue,
   Document,
   elementValue,
-  equalValues,
   isNumber,
   item,
   Regex,
@@ -17,7 +17,7 @@ import {
   valueEnd,
   wholeNumber,
 } from '../../bson/index.ts';
-import type { Value } from '../../bson/index.ts';
+import type { TextOrder, Value } from '../../bson/index.ts';
 import { nameOf } from '../expression/define.ts';
 import { compileElementTest } from '../filter/compile.ts';
 import { compileFilter } from '../filter/filter.ts';
@@ -82,7 +82,7 @@ function refuseEach(operator: string, type: Value): never {
 }
 
 /** `$addToSet`. */
-export const parseAddToSet: OperationParser = (operand) => {
+export const parseAddToSet: OperationParser = (operand, _path, collation) => {
   let given: readonly Value[] = [operand];
   if (operand instanceof Document && operand.first?.[0] === '$each') {
     const each = operand.first[1];
@@ -92,7 +92,7 @@ export const parseAddToSet: OperationParser = (operand) => {
     }
     given = each.items();
   }
-  const fresh = distinct(given).map((value) => ({ value, test: compareTest('eq', value) }));
+  const fresh = distinct(given, collation).map((value) => ({ value, test: compareTest('eq', value, collation) }));
   return {
     existing: (current, _scope, name) => {
       if (!current.isArray) {
@@ -107,8 +107,9 @@ export const parseAddToSet: OperationParser = (operand) => {
 };
 
 /** The values, each once. */
-function distinct(values: readonly Value[]): Value[] {
-  return values.filter((value, index) => !values.slice(0, index).some((other) => equalValues(other, value)));
+function distinct(values: readonly Value[], order: TextOrder | undefined): Value[] {
+  const compare = comparerOf(order);
+  return values.filter((value, index) => !values.slice(0, index).some((other) => compare(other, value) === 0));
 }
 
 /** Whether an element of a raw array passes. */
@@ -167,7 +168,7 @@ function pullTest(operand: Value, options: QueryOptions): (element: RawValue) =>
     const filter = compileFilter(operand, options, 'elemMatch');
     return (element) => element.type === bsonType.object && filter.matchesRaw(element.bytes, element.start);
   }
-  return equalityTest(compareTest('eq', operand));
+  return equalityTest(compareTest('eq', operand, options.collation));
 }
 
 function equalityTest(test: ElementTest): (element: RawValue) => boolean {
@@ -175,11 +176,11 @@ function equalityTest(test: ElementTest): (element: RawValue) => boolean {
 }
 
 /** `$pullAll`: values. */
-export const parsePullAll: OperationParser = (operand) => {
+export const parsePullAll: OperationParser = (operand, _path, collation) => {
   if (!(operand instanceof BsonArray)) {
     throw refuse(2, `$pullAll requires an array argument but was given a ${nameOf(operand)}`);
   }
-  return cullingOperation(equalityTest(anyOfTest(operand.items())));
+  return cullingOperation(equalityTest(anyOfTest(operand.items(), collation)));
 };
 
 function cullingOperation(isPulled: (element: RawValue) => boolean): ReturnType<OperationParser> {

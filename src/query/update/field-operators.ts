@@ -1,7 +1,7 @@
 // Update operators of single fields: `$set`, `$setOnInsert`, `$unset`, `$inc`, `$mul`, `$min`, `$max`, `$bit` and `$currentDate`. Follows
 // the manual's section "Field Update Operators"; the texts of refusals are MongoDB's.
 
-import { addChecked, compareValues, Decimal128, describeField, describeValue, Document, Double, equalValues, isNumber, multiplyChecked, typeOf } from '../../bson/index.ts';
+import { addChecked, comparerOf, Decimal128, describeField, describeValue, Document, Double, equalValues, isNumber, multiplyChecked, typeOf } from '../../bson/index.ts';
 import type { NumberValue, Value } from '../../bson/index.ts';
 import { nameOf } from '../expression/define.ts';
 import { refuse } from '../refuse.ts';
@@ -97,10 +97,11 @@ export const parseMul: OperationParser = arithmetic({
 });
 
 function extreme(isBetter: (sign: number) => boolean): OperationParser {
-  return (operand) => {
+  return (operand, _path, collation) => {
     const value = encodeValue(operand);
+    const compare = comparerOf(collation);
     return {
-      existing: (current) => (isBetter(compareValues(operand, current.decode())) ? value : keep),
+      existing: (current) => (isBetter(compare(operand, current.decode())) ? value : keep),
       missing: () => value,
     };
   };

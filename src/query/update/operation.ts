@@ -2,6 +2,7 @@
 // anything changed is found by comparing bytes, so an operation may well answer with what was there before.
 
 import type { DateTime, ObjectId, Timestamp, Value } from '../../bson/index.ts';
+import type { Collation } from '../../collation/index.ts';
 import type { RawValue } from './raw-value.ts';
 
 /** What applying an update to one document needs to know. */
@@ -49,5 +50,5 @@ export interface Operation {
   readonly ignoresBlockedPath?: (scope: OperationScope) => boolean;
 }
 
-/** Makes an operation of an operator's operand; `path` is for texts. */
-export type OperationParser = (operand: Value, path: string) => Operation;
+/** Makes an operation of an operator's operand; `path` is for words of refusals, `collation` how texts are compared. */
+export type OperationParser = (operand: Value, path: string, collation: Collation | undefined) => Operation;

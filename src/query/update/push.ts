@@ -2,8 +2,9 @@
 // MongoDB's.
 
 import { compareBytes } from '../../base/bytes.ts';
-import { BsonArray, compareValues, Document, isNumber, parsePath, typeNameOf, wholeNumber } from '../../bson/index.ts';
+import { BsonArray, comparerOf, Document, isNumber, parsePath, typeNameOf, wholeNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
+import type { Collation } from '../../collation/index.ts';
 import { nameOf } from '../expression/define.ts';
 import { refuse } from '../refuse.ts';
 import { sortKeyOf } from '../sort.ts';
@@ -17,6 +18,7 @@ import type { RawValue } from './raw-value.ts';
 type Sorter = (values: Value[]) => Value[];
 
 interface Modifiers {
+  readonly collation: Collation | undefined;
   values: readonly Value[];
   position: number | undefined;
   slice: number | undefined;
@@ -24,8 +26,8 @@ interface Modifiers {
 }
 
 /** `$push`. */
-export const parsePush: OperationParser = (operand) => {
-  const modifiers: Modifiers = { values: [operand], position: undefined, slice: undefined, sort: undefined };
+export const parsePush: OperationParser = (operand, _path, collation) => {
+  const modifiers: Modifiers = { collation, values: [operand], position: undefined, slice: undefined, sort: undefined };
   if (operand instanceof Document && operand.has('$each')) {
     for (const [name, value] of operand.fields) {
       const rule = clauses.get(name);
@@ -104,15 +106,16 @@ const clauses: ReadonlyMap<string, (value: Value, modifiers: Modifiers) => void>
   [
     '$sort',
     (value: Value, modifiers: Modifiers): void => {
-      modifiers.sort = parseSortClause(value);
+      modifiers.sort = parseSortClause(value, modifiers.collation);
     },
   ],
 ]);
 
-function parseSortClause(value: Value): Sorter {
+function parseSortClause(value: Value, collation: Collation | undefined): Sorter {
   if (isNumber(value)) {
     const direction = sortDirection(value);
-    return (values) => values.toSorted((a, b) => direction * compareValues(a, b));
+    const compare = comparerOf(collation);
+    return (values) => values.toSorted((a, b) => direction * compare(a, b));
   }
   if (!(value instanceof Document)) {
     throw refuse(2, 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields');
@@ -123,7 +126,7 @@ function parseSortClause(value: Value): Sorter {
     if (name.split('.').includes('')) throw refuse(2, `The $sort field is a dotted field but has an empty part: ${name}`);
     return { path: parsePath(name), direction: sortDirection(direction) };
   });
-  const key = sortKeyOf(parts);
+  const key = sortKeyOf(parts, collation);
   return (values) =>
     values
       .map((each) => ({ each, key: key.keyOf(each instanceof Document ? each : Document.fromEntries([['', each]])) }))

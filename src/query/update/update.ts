@@ -146,7 +146,7 @@ function parseOperators(spec: Document, options: UpdateOptions, filters: ArrayFi
     for (const [path, operand] of fields.fields) {
       levels = Math.max(levels, path.split('.').length + depthOf(operand));
       if (parse === undefined) renamings.push(addRenaming(root, path, operand));
-      else addParsed(root, filters, path, parse(operand, path));
+      else addParsed(root, filters, path, parse(operand, path, options.collation));
     }
   }
   return { root, renamings, levels };
