@@ -10,8 +10,9 @@ import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
 import { allowedMethods, answerTable } from './answer-table.ts';
 import { Exchange } from './exchange.ts';
-import { limitsDefault, randomToken } from './gateway-parts.ts';
-import type { GatewayCounters, GatewayEvent, GatewayLimits, GatewayParts } from './gateway-parts.ts';
+import { OpenStreams } from './open-streams.ts';
+import { currentCounters, limitsDefault, randomToken } from './gateway-parts.ts';
+import type { GatewayCounters, GatewayEvent, GatewayGauges, GatewayLimits, GatewayParts } from './gateway-parts.ts';
 import type { PageFiles } from './page/page-files.ts';
 import { PiecePool } from './piece-pool.ts';
 import { asHttpError, statusTitle } from './problem.ts';
@@ -73,9 +74,9 @@ export class Gateway {
     if (!isLoopback(host)) throw new AssertionError('without accounts a gateway listens at a loopback address only');
     const server = createServer({ maxHeaderSize: headBytesMax, headersTimeout: headMs, requestTimeout: 0, keepAliveTimeout: idleMs, noDelay: true });
     const address = await listenAt(server, host, port);
-    const counters: GatewayCounters = { requests: 0, openStreams: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
+    const counters: GatewayCounters = { requests: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
     const limits = { ...limitsDefault, ...options.limits };
-    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, pieces: new PiecePool(), onEvent }, address);
+    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, pieces: new PiecePool(), streams: new OpenStreams(clock, limits.letGoMs), onEvent }, address);
   }
 
   /** Where it listens. */
@@ -83,9 +84,9 @@ export class Gateway {
     return this.#address;
   }
 
-  /** What was counted so far. */
-  get counters(): Readonly<GatewayCounters> {
-    return this.#parts.counters;
+  /** What was counted so far, and what is going on now. */
+  get counters(): Readonly<GatewayCounters & GatewayGauges> {
+    return currentCounters(this.#parts);
   }
 
   /** Takes no more requests, lets answers under way end for a while, cuts the rest, and waits until nobody uses the store any more. */
