@@ -13,6 +13,7 @@ import { serverStatus } from './administration/server-status.ts';
 import { SESSION_COMMANDS } from './administration/sessions.ts';
 import { defineCommand, type Command } from './command.ts';
 import { aggregate } from './data/aggregate.ts';
+import { bulkWrite } from './data/bulk-write.ts';
 import { COUNT_COMMANDS } from './data/count.ts';
 import { deleteCommand } from './data/delete.ts';
 import { explain } from './data/explain.ts';
@@ -55,6 +56,7 @@ const ALL: readonly Command[] = [
   insert,
   update,
   deleteCommand,
+  bulkWrite,
   findAndModify,
   find,
   aggregate,

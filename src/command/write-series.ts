@@ -75,6 +75,12 @@ export class WriteSeries {
     return made;
   }
 
+  /** Takes back what a step did of which a document was refused; a collection that it made is no more. */
+  rollback(txn: CatalogTransaction, mark: number): void {
+    txn.rollbackTo(mark);
+    this.#collection = undefined;
+  }
+
   /** Adds to the size of the present part. */
   weigh(bytes: number): void {
     this.#bytes += bytes;
@@ -116,7 +122,7 @@ export class WriteSeries {
     } catch (error) {
       step.undo();
       if (error instanceof CommandError || (isPassing(error) && this.#part.length > 0)) {
-        txn.rollbackTo(mark);
+        this.rollback(txn, mark);
         await this.#commit();
       } else {
         this.abandon();

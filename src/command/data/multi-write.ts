@@ -52,7 +52,7 @@ class MultiStep implements WriteStep {
       return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      txn.rollbackTo(mark);
+      series.rollback(txn, mark);
       this.#write.error = error;
       return true;
     }

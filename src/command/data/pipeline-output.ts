@@ -3,7 +3,7 @@
 // into place at the end, so that readers see the old one whole or the new one whole.
 
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, Document, Regex, type Value } from '../../bson/index.ts';
+import { BsonArray, describeValue, Document, Regex, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Collection, type Namespace } from '../../catalog/index.ts';
 import type { OutputRequest, OutputSink } from '../../exec/index.ts';
 import { compileFilter, type QueryOptions } from '../../query/index.ts';
@@ -93,11 +93,13 @@ function conditionOf(document: Document, path: string): readonly [string, Value]
 class MergeSink implements OutputSink {
   readonly #request: MergeRequest;
   readonly #sparse: boolean;
+  readonly #ns: Namespace;
   readonly #surroundings: OutputSurroundings;
   readonly #writer: DocumentWriter;
 
   constructor(ns: Namespace, { request, sparse }: { request: MergeRequest; sparse: boolean }, surroundings: OutputSurroundings) {
     this.#request = request;
+    this.#ns = ns;
     this.#sparse = sparse;
     this.#surroundings = surroundings;
     this.#writer = new DocumentWriter(surroundings.context, ns);
@@ -144,6 +146,19 @@ class MergeSink implements OutputSink {
     throw new CommandError(51132, 'Location51132', `$merge write error: 'on' field cannot be missing, null or undefined: '${empty}'`);
   }
 
+  /** A document that is there and must not be is told as the index would tell it. */
+  #combined(before: Document, incoming: Document): Document | undefined {
+    try {
+      return this.#request.combine(before, incoming);
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.code !== 11000) throw error;
+      const on = this.#request.on ?? ['_id'];
+      const keyValue = Document.fromEntries(on.map((path) => [path, valueAt(incoming, path)]));
+      const details = new Map<string, Value>([['keyPattern', Document.fromEntries(on.map((path) => [path, 1]))], ['keyValue', keyValue]]);
+      throw new CommandError(11000, 'DuplicateKey', `E11000 duplicate key error collection: ${this.#ns.text} dup key: ${describeValue(keyValue)}`, { cause: error, details });
+    }
+  }
+
   #changeFor(incoming: Document): DocumentChange {
     const { combine, on } = this.#request;
     const { options, bypassValidation } = this.#surroundings;
@@ -154,7 +169,7 @@ class MergeSink implements OutputSink {
       filterDocument,
       bypassValidation,
       apply: (before) => {
-        const after = combine(before, incoming);
+        const after = this.#combined(before, incoming);
         return { after: after ?? before, modified: after !== undefined };
       },
       upsert: () => combine(undefined, incoming),

@@ -61,7 +61,7 @@ export class SingleWrite implements WriteStep {
       return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      txn.rollbackTo(mark);
+      this.#options.series.rollback(txn, mark);
       return onError(error);
     }
   }
