@@ -3,6 +3,7 @@
 import { CommandError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
 import type { CommandRequest } from '../session/index.ts';
+import { BACKUP_COMMANDS } from './administration/backup.ts';
 import { DEFAULT_COMMANDS } from './administration/defaults.ts';
 import { configureFailPoint } from './administration/fail-point.ts';
 import { hello, isMaster } from './administration/hello.ts';
@@ -63,6 +64,7 @@ const ALL: readonly Command[] = [
   explain,
   fileMd5,
   ...COUNT_COMMANDS,
+  ...BACKUP_COMMANDS,
   ...DEFAULT_COMMANDS,
   ...IDENTITY_COMMANDS,
   ...OPERATION_COMMANDS,
