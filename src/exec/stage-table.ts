@@ -1,7 +1,9 @@
 // Every stage of the aggregation language that is there, by name with `$`. What is not in it is refused as unknown.
 
 import { countRule } from './stage/count.ts';
+import { densifyRule } from './stage/densify.ts';
 import { documentsRule } from './stage/documents.ts';
+import { fillRule } from './stage/fill.ts';
 import { groupRule } from './stage/group.ts';
 import { limitRule, skipRule } from './stage/limit.ts';
 import { lookupRule } from './stage/lookup.ts';
@@ -25,7 +27,9 @@ import type { StageRule } from './stage.ts';
 
 const rules: readonly StageRule[] = [
   countRule,
+  densifyRule,
   documentsRule,
+  fillRule,
   groupRule,
   limitRule,
   lookupRule,
