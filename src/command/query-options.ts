@@ -5,12 +5,24 @@ import { BsonArray, DateTime, Document, type Value } from '../bson/index.ts';
 import { createCompiler, refuse, validateVariableName, Variable, type QueryOptions } from '../query/index.ts';
 import type { CommandContext } from './command.ts';
 
+/** The one time of a command, whatever it compiles when. */
+const times: WeakMap<CommandContext, Pick<QueryOptions, 'now' | 'clusterTime'>> = new WeakMap();
+
+function timesOf(context: CommandContext): Pick<QueryOptions, 'now' | 'clusterTime'> {
+  let found = times.get(context);
+  if (found === undefined) {
+    const { env, time } = context.server;
+    found = { now: new DateTime(env.clock.nowMs()), clusterTime: time.clusterTime };
+    times.set(context, found);
+  }
+  return found;
+}
+
 /** Options for everything that one command compiles. */
 export function queryOptions(context: CommandContext, letFields?: Document): QueryOptions {
   const { server } = context;
   const base: QueryOptions = {
-    now: new DateTime(server.env.clock.nowMs()),
-    clusterTime: server.time.clusterTime,
+    ...timesOf(context),
     random: () => server.env.random.uint32() / 0x1_0000_0000,
   };
   if (letFields === undefined || letFields.isEmpty) return base;

@@ -10,6 +10,8 @@ const VIEW_DEPTH_MAX = 20;
 
 /** A collection, with the stages of the views that were between it and the name. */
 export interface ResolvedTarget {
+  /** The name that was asked for. */
+  readonly asked: Namespace;
   readonly ns: Namespace;
   /** Undefined: there is no such collection; everything about it is empty. */
   readonly collection: Collection | undefined;
@@ -25,7 +27,7 @@ export async function resolveTarget(context: CommandContext, txn: CatalogTransac
   let viewStages: readonly Value[] = [];
   for (let depth = 0; depth <= VIEW_DEPTH_MAX; depth++) {
     const entry = await context.server.catalog.lookup(txn, at);
-    if (entry?.kind !== 'view') return { ns: at, collection: entry, viewStages, isView: depth > 0 };
+    if (entry?.kind !== 'view') return { asked: ns, ns: at, collection: entry, viewStages, isView: depth > 0 };
     viewStages = [...entry.pipeline, ...viewStages];
     at = namespaceOf(at.db, entry.viewOn);
   }

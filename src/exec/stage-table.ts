@@ -22,6 +22,7 @@ import { redactRule } from './stage/redact.ts';
 import { sampleRule } from './stage/sample.ts';
 import { setWindowFieldsRule } from './stage/set-window-fields.ts';
 import { sortByCountRule } from './stage/sort-by-count.ts';
+import { systemRules } from './stage/system.ts';
 import { unionWithRule } from './stage/union-with.ts';
 import type { StageRule } from './stage.ts';
 
@@ -49,6 +50,7 @@ const rules: readonly StageRule[] = [
   sampleRule,
   setWindowFieldsRule,
   sortByCountRule,
+  ...systemRules,
   unionWithRule,
 ];
 
