@@ -1,7 +1,6 @@
 // The public face of the engine layer.
 
 export type {
-  BackupReport,
   Batch,
   BatchLimit,
   CompressionName,

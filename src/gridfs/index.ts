@@ -15,8 +15,5 @@ export type {
   FileStore,
   FileUpload,
   NewFile,
-  ResumableState,
-  ResumedUpload,
-  ResumeRequest,
   StoredFile,
 } from './file-store.ts';

@@ -8,8 +8,7 @@ import { boolField, strictBoolField, collectionField, objectsField, required, an
 import { WriteSeries, type WriteStep } from '../write-series.ts';
 import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
 
-/** Things that all documents of one command share. */
-export interface InsertBatch {
+interface InsertBatch {
   readonly context: CommandContext;
   readonly series: WriteSeries;
   readonly outcome: WriteOutcome;
@@ -37,7 +36,7 @@ class InsertStep implements WriteStep {
       await collection.insert(txn, collection.prepare(this.#document), { bypassValidation });
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      series.rollback(txn, mark);
+      txn.rollbackTo(mark);
       outcome.set(this.#index, { n: 0, nModified: 0, error });
       return !ordered;
     }
@@ -53,18 +52,12 @@ class InsertStep implements WriteStep {
   }
 }
 
-/** Inserts one document, unless it was before. */
-export async function insertOne(batch: InsertBatch, index: number, document: Document): Promise<void> {
-  const { context, series, outcome } = batch;
-  const earlier = context.retry?.earlier(index);
-  if (earlier !== undefined) outcome.set(index, { n: earlier.n, nModified: 0 });
-  else await series.add(new InsertStep(batch, index, document));
-}
-
 async function insertAll(batch: InsertBatch, documents: readonly Document[]): Promise<void> {
-  const { series } = batch;
+  const { context, series, outcome } = batch;
   for (const [index, document] of documents.entries()) {
-    await insertOne(batch, index, document);
+    const earlier = context.retry?.earlier(index);
+    if (earlier !== undefined) outcome.set(index, { n: earlier.n, nModified: 0 });
+    else await series.add(new InsertStep(batch, index, document));
     if (series.stopped) break;
   }
   await series.finish();
