@@ -28,6 +28,7 @@ const optionTable: readonly OptionRow[] = [
   { path: 'gateway.port', flags: ['--gateway-port'], kind: 'port', fallback: '8027', doc: 'port of the GridFS gateway and its page; 0 picks a free one' },
   { path: 'gateway.db', flags: ['--gateway-db'], kind: 'text', fallback: 'test', doc: 'database whose buckets the gateway serves' },
   { path: 'gateway.enabled', flags: ['--gateway'], kind: 'flag', fallback: 'true', doc: 'whether the gateway runs' },
+  { path: 'security.authorization', flags: ['--auth'], kind: 'flag', fallback: 'disabled', doc: 'whether users must log in; needed to listen beyond this machine. The first user is made from this machine' },
   { path: 'replication.replSetName', flags: ['--replSet'], kind: 'text', fallback: 'frond', doc: 'name that drivers see as that of the replica set of one member' },
   { path: 'replication.standalone', flags: ['--standalone'], kind: 'flag', fallback: 'false', doc: 'say to clients that this is a standalone server, for old tools' },
   { path: 'setParameter.enableTestCommands', flags: ['--setParameter enableTestCommands=1'], kind: 'parameter', fallback: '0', doc: 'let clients make commands fail on purpose (configureFailPoint), for tests of drivers' },
@@ -122,6 +123,12 @@ export function parseFlag(text: string, name: string): boolean {
 /** Yes or no as server parameters say it. */
 export function parseParameterFlag(text: string, name: string): boolean {
   if (text === '1' || text === '0') return text === '1';
+  return parseFlag(text, name);
+}
+
+/** Yes or no, also as mongod's file spells it. */
+export function parseSwitch(text: string, name: string): boolean {
+  if (text === 'enabled' || text === 'disabled') return text === 'enabled';
   return parseFlag(text, name);
 }
 

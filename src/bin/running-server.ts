@@ -1,6 +1,8 @@
 // The whole server put together: engine, catalog, commands, listener, gateway. `frond serve` runs one; so does a program that wants one in itself.
 
 import { readFile } from 'node:fs/promises';
+import { EngineError } from '../base/errors.ts';
+import type { Document } from '../bson/index.ts';
 import { openCatalog } from '../catalog/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import { openCommandServer } from '../command/index.ts';
@@ -12,7 +14,7 @@ import { openHostNetwork } from '../env/index.ts';
 import { openFileStore } from '../gridfs/index.ts';
 import { Gateway, isLoopback, loadPageFiles } from '../gateway/index.ts';
 import { Listener } from '../server/index.ts';
-import { ServerCounters } from '../session/index.ts';
+import { ServerCounters, ServerLog, type LogSink } from '../session/index.ts';
 import type { ServeOptions } from './server-options.ts';
 
 /** What the surroundings of a server are told. */
@@ -21,6 +23,8 @@ export interface ServerEvents {
   readonly onBug: (error: unknown, where: string) => void;
   /** Something that an operator should know. */
   readonly onNotice: (message: string) => void;
+  /** A line of the log. */
+  readonly onLog?: LogSink;
 }
 
 /** Most client connections at a time (reliability.md). */
@@ -31,18 +35,21 @@ export class RunningServer {
   readonly engine: Environment;
   readonly #listener: Listener;
   readonly #gateway: Gateway | undefined;
+  readonly #dispatcher: CommandDispatcher;
   readonly #undo: Undo;
 
-  private constructor(engine: Environment, listener: Listener, gateway: Gateway | undefined, undo: Undo) {
-    this.engine = engine;
-    this.#listener = listener;
-    this.#gateway = gateway;
+  private constructor(parts: { engine: Environment; dispatcher: CommandDispatcher; listener: Listener; gateway: Gateway | undefined }, undo: Undo) {
+    this.engine = parts.engine;
+    this.#dispatcher = parts.dispatcher;
+    this.#listener = parts.listener;
+    this.#gateway = parts.gateway;
     this.#undo = undo;
   }
 
   /** Opens the data and listens. What fails is undone: no port, no lock is kept. */
   static async open(env: Env, options: ServeOptions, events: ServerEvents): Promise<RunningServer> {
     const { delayedCommitsMs } = options;
+    checkReach(options);
     const undo = new Undo();
     try {
       const engine = await openEnvironment(env, options.dbPath, {
@@ -63,7 +70,7 @@ export class RunningServer {
       const listener = await Listener.listen({ address, network: openHostNetwork(), codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
       undo.add(() => listener.close());
       const gateway = await openGateway(catalog, surroundings, undo);
-      return new RunningServer(engine, listener, gateway, undo);
+      return new RunningServer({ engine, dispatcher, listener, gateway }, undo);
     } catch (error) {
       await undo.run();
       throw error;
@@ -80,6 +87,11 @@ export class RunningServer {
     return this.#gateway?.address;
   }
 
+  /** Runs a command with all rights, for whoever has this server in their process. An error is thrown. */
+  run(db: string, command: Document): Promise<Document> {
+    return this.#dispatcher.runInternal(db, command);
+  }
+
   /** Resolves when the engine can promise nothing more. */
   get fatal(): Promise<Error> {
     return this.engine.fatal;
@@ -89,6 +101,15 @@ export class RunningServer {
   async close(): Promise<void> {
     await this.#undo.run();
   }
+}
+
+/** A server that others can reach has users, or does not start. */
+function checkReach({ bindIp, authorization }: ServeOptions): void {
+  if (authorization || isLoopback(bindIp)) return;
+  throw new EngineError(
+    'format',
+    `${bindIp} can be reached from other machines, so users must log in there: start with --auth (security.authorization: enabled), and make the first user from this machine; or listen at 127.0.0.1`,
+  );
 }
 
 /** What was opened, closed from the last to the first. */
@@ -115,7 +136,8 @@ async function openDispatcher(engine: Environment, catalog: Catalog, { env, opti
   return await openCommandServer(
     {
       catalog, env, engine, counters,
-      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, commandLine: ['frond', 'serve'], dbPath: options.dbPath, port: options.port, testCommands: options.testCommands },
+      log: new ServerLog(env.clock, events.onLog),
+      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, commandLine: ['frond', 'serve'], dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization },
     },
     { onBug: events.onBug },
   );
@@ -125,6 +147,10 @@ async function openDispatcher(engine: Environment, catalog: Catalog, { env, opti
 async function openGateway(catalog: Catalog, { env, options, events }: Surroundings, undo: Undo): Promise<Gateway | undefined> {
   const { gatewayPort, gatewayDb, bindIp } = options;
   if (gatewayPort === undefined) return undefined;
+  if (options.authorization) {
+    events.onNotice('the gateway is off: users must log in, and it cannot ask them to yet');
+    return undefined;
+  }
   const store = await openFileStore(catalog, env);
   undo.add(() => store.close());
   const gateway = await Gateway.listen({

@@ -2,7 +2,7 @@
 
 import { parse } from 'yaml';
 import type { Env } from '../env/index.ts';
-import { optionText, parseBytes, parseFlag, parseParameterFlag, parseWhole, readConfig, readFlags } from './option-table.ts';
+import { optionText, parseBytes, parseFlag, parseParameterFlag, parseSwitch, parseWhole, readConfig, readFlags } from './option-table.ts';
 import type { OptionTexts } from './option-table.ts';
 import { FrondUsage } from './usage.ts';
 
@@ -22,6 +22,8 @@ export interface ServeOptions {
   readonly standalone: boolean;
   /** Whether clients may make commands fail on purpose. */
   readonly testCommands: boolean;
+  /** Whether users must log in. */
+  readonly authorization: boolean;
 }
 
 const MiB = 1024 * 1024;
@@ -65,6 +67,7 @@ function completeOptions(env: Env, texts: OptionTexts): ServeOptions {
     gatewayPort: parseFlag(text('gateway.enabled'), 'gateway.enabled') ? port('gateway.port') : undefined,
     gatewayDb: text('gateway.db'),
     replSetName: text('replication.replSetName'),
+    authorization: parseSwitch(text('security.authorization'), '--auth'),
     standalone: parseFlag(text('replication.standalone'), 'replication.standalone'),
     testCommands: parseParameterFlag(text('setParameter.enableTestCommands'), 'setParameter.enableTestCommands'),
   };

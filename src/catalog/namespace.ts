@@ -9,7 +9,7 @@ const namespaceBytesMax = 255;
 const databaseForbidden = /[/\\. "$\0]/;
 
 /** Collections below `system.` that clients may create or write. */
-const openSystemCollections: ReadonlySet<string> = new Set(['system.js', 'system.views', 'system.profile', 'system.users', 'system.version', 'system.buckets']);
+const openSystemCollections: ReadonlySet<string> = new Set(['system.js', 'system.views', 'system.profile', 'system.users', 'system.roles', 'system.version', 'system.buckets']);
 
 const invalid = (message: string): CommandError => new CommandError(73, 'InvalidNamespace', message);
 

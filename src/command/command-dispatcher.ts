@@ -7,17 +7,26 @@ import { OperationContext, type CommandAnswer, type CommandRequest, type Connect
 import type { Command, Reply } from './command.ts';
 import { findCommand } from './command-table.ts';
 import { DeliberateError, type Failure } from './fail-points.ts';
-import { parseGenericFields, type GenericFields } from './generic-fields.ts';
+import { parseGenericFields, sessionOfUser, type GenericFields } from './generic-fields.ts';
 import { serverSweeper, type Sweeper } from './sweeper.ts';
 import type { ServerState } from './server-state.ts';
 import { checkTransactionAllowed, enterSession, type Admission } from './session-gate.ts';
 import { errorFields, labelsOf, NOWHERE, translateError, type ErrorPlace } from './translate-error.ts';
 import { writeConcernError } from './concerns.ts';
+import { readUser } from './users/stored-user.ts';
 
 /** What a dispatcher is told besides its state. */
 export interface CommandDispatcherOptions {
   /** Told of errors that are bugs of this program; the client gets an InternalError. */
   readonly onBug: (error: unknown, command: string) => void;
+}
+
+/** Who runs the commands of the server itself. */
+const SYSTEM_USER = readUser(Document.of({ user: '__system', db: 'local', roles: BsonArray.of([Document.of({ role: '__system', db: 'admin' })]) }));
+
+function internalConnection(): ConnectionContext {
+  const never = new AbortController();
+  return { id: 0, remote: '127.0.0.1:0', local: '127.0.0.1:0', user: '', certificateSubject: undefined, metadata: undefined, compressors: [], signal: never.signal, stopping: never.signal };
 }
 
 const NO_SIGNATURE: Document = Document.of({ hash: new Binary(new Uint8Array(20), 0), keyId: 0n });
@@ -47,7 +56,7 @@ export class CommandDispatcher {
     let place = NOWHERE;
     try {
       const command = findCommand(request, this.#server.options.testCommands);
-      const generic = parseGenericFields(command.name, request);
+      const generic = ofUser(parseGenericFields(command.name, request), connection);
       place = placeOf(command, generic);
       return await this.#serve(connection, request, { command, generic });
     } catch (error) {
@@ -60,6 +69,18 @@ export class CommandDispatcher {
   /** Nothing belongs to a connection alone yet. */
   disconnected(): void {
     return;
+  }
+
+  /** Runs a command of the server itself, which may do everything. An error is thrown. */
+  async runInternal(db: string, command: Document): Promise<Document> {
+    const connection = internalConnection();
+    await this.#server.access.login(connection, SYSTEM_USER);
+    const body = Document.fromEntries([...command.fields, ['$db', db]]);
+    const answer = await this.dispatch(connection, { body, sequences: new Map(), expectsReply: true, exhaustAllowed: false, legacy: false });
+    const reply = answer?.document ?? Document.empty;
+    const [code, codeName, text] = [reply.get('code'), reply.get('codeName'), reply.get('errmsg')];
+    if (typeof code === 'number') throw new CommandError(code, typeof codeName === 'string' ? codeName : '', typeof text === 'string' ? text : '');
+    return reply;
   }
 
   /** Stops what runs, ends open transactions and cursors. */
@@ -76,17 +97,20 @@ export class CommandDispatcher {
   async #serve(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked): Promise<CommandAnswer | undefined> {
     const server = this.#server;
     checkAllowed(command, generic);
+    if (server.access.enabled) await server.access.check(connection, command.name, request, generic.db);
     const run = command.prepare(request, generic);
     if (generic.clusterTime !== undefined) server.time.observe(generic.clusterTime);
     const failure = server.failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
-    const admission = await enterSession(server, command, generic);
+    const admission = await enterSession(server, command, { generic, user: connection.user });
     const operation = this.#begin(connection, { command, generic }, admission);
     const { transaction, retry } = admission;
     const stream = request.exhaustAllowed ? { next: undefined as Document | undefined } : undefined;
     try {
       const reply = await run({ server, operation, request, generic, db: generic.db, transaction, retry, stream });
+      // Users and roles are collections of `admin`, and may have been written like any other.
+      if (command.writes && generic.db === 'admin') server.access.store.changed();
       const fields = okFields(reply, command, generic);
       if (failure !== undefined) appendConcernError(fields, failure, placeOf(command, generic));
       const next = stream?.next === undefined ? undefined : { ...request, body: stream.next };
@@ -147,6 +171,11 @@ function checkAllowed(command: Command, generic: GenericFields): void {
   }
   checkReadConcern(command, generic);
   checkWriteConcern(command, generic);
+}
+
+/** The generic fields with the session of the connection's user. */
+function ofUser(generic: GenericFields, { user }: ConnectionContext): GenericFields {
+  return user === '' || generic.lsid === undefined ? generic : { ...generic, lsid: sessionOfUser(generic.lsid, user) };
 }
 
 function placeOf(command: Command, generic: GenericFields): ErrorPlace {

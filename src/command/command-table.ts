@@ -29,6 +29,10 @@ import { INDEX_COMMANDS } from './schema/indexes.ts';
 import { SEARCH_INDEX_COMMANDS } from './schema/search-indexes.ts';
 import { LIST_COMMANDS } from './schema/list.ts';
 import { STATISTICS_COMMANDS } from './schema/statistics.ts';
+import { ROLE_COMMANDS } from './users/role-commands.ts';
+import { SASL_COMMANDS } from './users/sasl.ts';
+import { USER_COMMANDS } from './users/user-commands.ts';
+import { WHO_COMMANDS } from './users/who.ts';
 
 const listCommands: Command = defineCommand({
   name: 'listCommands',
@@ -73,6 +77,10 @@ const ALL: readonly Command[] = [
   ...LIST_COMMANDS,
   ...SEARCH_INDEX_COMMANDS,
   ...STATISTICS_COMMANDS,
+  ...SASL_COMMANDS,
+  ...USER_COMMANDS,
+  ...ROLE_COMMANDS,
+  ...WHO_COMMANDS,
 ];
 
 const BY_NAME: ReadonlyMap<string, Command> = new Map(

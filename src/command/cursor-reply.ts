@@ -38,7 +38,7 @@ export async function replyWithCursor(context: CommandContext, source: BatchSour
   const cursor = server.cursors.create({
     namespace: request.namespace,
     source,
-    user: '',
+    user: operation.connection.user,
     sessionKey: operation.session?.key,
     txnNumber: context.transaction?.txnNumber,
     noTimeout: request.noTimeout ?? false,

@@ -1,6 +1,7 @@
 // What any command may say beside its own fields: database, session and transaction, time limit, read and write concern, API version.
 // The rules between them are those of MongoDB's OperationSessionInfo and its concerns; each refusal has the server's code and text.
 
+import { userDigest } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { Binary, describeField, Document, isNumber, Timestamp, type Value } from '../bson/index.ts';
 import type { CommandRequest } from '../session/index.ts';
@@ -176,6 +177,12 @@ function checkTransactionFields(fields: Parsed<typeof TABLE>): void {
 export function parseSessionId(lsid: Document): { key: string; id: Document } {
   const fields = parseFields('OperationSessionInfo.lsid', lsid, LSID_TABLE);
   return { key: uuidKey(fields.id.bytes), id: Document.of({ id: fields.id }) };
+}
+
+/** The session of a user: the same id of two users is two sessions. `user` is empty where nobody is logged in. */
+export function sessionOfUser({ key, id }: { key: string; id: Document }, user: string): { key: string; id: Document } {
+  if (user === '') return { key, id };
+  return { key: `${key}${user}`, id: Document.fromEntries([...id.fields, ['uid', new Binary(userDigest(user), 0)]]) };
 }
 
 /** Sixteen bytes as eight characters: a short flat string, cheap to make and to look up. */

@@ -3,7 +3,7 @@
 import { ObjectIdGenerator } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
-import { ClusterClock, CursorRegistry, SessionRegistry, type OperationContext, type ServerCounters } from '../session/index.ts';
+import { ClusterClock, CursorRegistry, SessionRegistry, type OperationContext, type ServerCounters, type ServerLog } from '../session/index.ts';
 import { CommandDispatcher, type CommandDispatcherOptions } from './command-dispatcher.ts';
 import type { EngineReport } from './engine-report.ts';
 import { FailPoints } from './fail-points.ts';
@@ -11,6 +11,8 @@ import { RetryStore } from './retry-store.ts';
 import type { ServerOptions, ServerState } from './server-state.ts';
 import { TimeStore } from './time-store.ts';
 import { SnapshotStore } from './snapshot-store.ts';
+import { AccessControl } from './users/access-control.ts';
+import { UserStore } from './users/user-store.ts';
 
 /** What a command server stands on. */
 export interface CommandServerParts {
@@ -18,6 +20,7 @@ export interface CommandServerParts {
   readonly env: Env;
   readonly engine: EngineReport;
   readonly counters: ServerCounters;
+  readonly log: ServerLog;
   readonly options: ServerOptions;
 }
 
@@ -32,6 +35,7 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
   const ids = new ObjectIdGenerator(env);
   const server: ServerState = {
     ...parts,
+    access: new AccessControl(new UserStore(catalog), parts.options.authorization),
     sessions: new SessionRegistry(env.clock),
     cursors: new CursorRegistry(env.clock, env.random),
     time,

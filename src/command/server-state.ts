@@ -3,12 +3,13 @@
 import type { ObjectId, ObjectIdGenerator } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
-import type { ClusterClock, CursorRegistry, OperationContext, ServerCounters, SessionRegistry } from '../session/index.ts';
+import type { ClusterClock, CursorRegistry, OperationContext, ServerCounters, ServerLog, SessionRegistry } from '../session/index.ts';
 import type { FailPoints } from './fail-points.ts';
 import type { RetryStore } from './retry-store.ts';
 import type { TimeStore } from './time-store.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { EngineReport } from './engine-report.ts';
+import type { AccessControl } from './users/access-control.ts';
 
 /** How the server was started, as clients are told. */
 export interface ServerOptions {
@@ -23,6 +24,8 @@ export interface ServerOptions {
   readonly port: number;
   /** Whether clients may make commands fail (enableTestCommands). */
   readonly testCommands: boolean;
+  /** Whether users must log in, and may do what their roles say. */
+  readonly authorization: boolean;
 }
 
 /** The one state of a server. */
@@ -32,6 +35,8 @@ export interface ServerState {
   readonly engine: EngineReport;
   readonly options: ServerOptions;
   readonly counters: ServerCounters;
+  readonly log: ServerLog;
+  readonly access: AccessControl;
   readonly sessions: SessionRegistry;
   readonly cursors: CursorRegistry;
   readonly time: ClusterClock;

@@ -32,9 +32,9 @@ function tooOld(session: LogicalSession, txnNumber: bigint, what: string): Comma
 }
 
 /** Admits a request. Rejects with the CommandError that the numbers deserve; then nothing is held. */
-export async function enterSession(server: ServerState, command: Command, generic: GenericFields): Promise<Admission> {
+export async function enterSession(server: ServerState, command: Command, { generic, user }: { generic: GenericFields; user: string }): Promise<Admission> {
   if (generic.lsid === undefined) return NO_SESSION;
-  const session = server.sessions.use(generic.lsid.key, generic.lsid.id, '');
+  const session = server.sessions.use(generic.lsid.key, generic.lsid.id, user);
   const { txnNumber } = generic;
   if (txnNumber === undefined) return { ...NO_SESSION, session };
   const leave = await session.takeTurn();

@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly standalone?: boolean;
   /** Lets clients make commands fail on purpose (`configureFailPoint`). */
   readonly testCommands?: boolean;
+  /** Whether users must log in; needed for a host that others can reach. The first user is made from this machine. */
+  readonly authorization?: boolean;
   /** Port of the HTTP gateway to GridFS; it does not run when not said. */
   readonly gatewayPort?: number;
   /** Database whose buckets the gateway serves; `test` when not said. */
@@ -85,6 +87,7 @@ export async function start(options: StartOptions): Promise<InProcessServer> {
       replSetName: replicaSet,
       standalone: options.standalone ?? false,
       testCommands: options.testCommands ?? false,
+      authorization: options.authorization ?? false,
     },
     { onBug: options.onBug ?? reportBug, onNotice: () => undefined },
   );

@@ -47,6 +47,8 @@ export class Connection {
       id,
       remote: addressText(peer.remote),
       local: addressText(peer.local),
+      user: '',
+      certificateSubject: undefined,
       metadata: undefined as ClientMetadata | undefined,
       compressors: [],
       signal: this.#gone.signal,

@@ -18,4 +18,6 @@ export { RetryRecord } from './retry-record.ts';
 export type { RecordedOutcome, StatementResult } from './retry-record.ts';
 export { ServerCounters } from './server-counters.ts';
 export type { OperationCounts } from './server-counters.ts';
+export { ServerLog } from './server-log.ts';
+export type { LogComponent, LogMessage, LogSink, Severity } from './server-log.ts';
 export { SESSION_TIMEOUT_MINUTES, SessionRegistry } from './session-registry.ts';

@@ -39,6 +39,10 @@ export interface ConnectionContext {
   readonly remote: string;
   /** host:port of this server, as the client called it. */
   readonly local: string;
+  /** Who is logged in, as `user@database`; empty: nobody. Set by the commands that log in and out. */
+  user: string;
+  /** The subject of the certificate that the client showed, as RFC 2253 writes it; undefined without TLS or certificate. */
+  readonly certificateSubject: string | undefined;
   /** Set by the first hello. */
   metadata: ClientMetadata | undefined;
   /** Compressors that hello agreed on, by name; the connection accepts no others. */

@@ -46,6 +46,8 @@ export function operation(): OperationContext {
     remote: 'test',
     local: 'test',
     metadata: undefined,
+    user: '',
+    certificateSubject: undefined,
     compressors: [],
     signal: new AbortController().signal,
     stopping: new AbortController().signal,

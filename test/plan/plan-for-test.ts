@@ -24,6 +24,8 @@ export const context: OperationContext = new OperationContext({
     remote: 'test:1',
     local: 'test:2',
     metadata: undefined,
+    user: '',
+    certificateSubject: undefined,
     compressors: [],
     signal: new AbortController().signal,
     stopping: new AbortController().signal,

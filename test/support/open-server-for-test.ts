@@ -8,7 +8,7 @@ import { openCommandServer } from '../../src/command/index.ts';
 import { openEnvironment } from '../../src/engine/index.ts';
 import { openHostNetwork, openMemoryEnv, type Env } from '../../src/env/index.ts';
 import { Listener } from '../../src/server/index.ts';
-import { ServerCounters } from '../../src/session/index.ts';
+import { ServerCounters, ServerLog } from '../../src/session/index.ts';
 import { WireClient } from './wire-client.ts';
 
 export interface ServerForTest {
@@ -16,6 +16,7 @@ export interface ServerForTest {
   readonly port: number;
   readonly uri: string;
   readonly counters: ServerCounters;
+  readonly log: ServerLog;
   /** Errors that were bugs; a test that expects none checks that it is empty on close. */
   readonly bugs: unknown[];
   wire(): Promise<WireClient>;
@@ -32,6 +33,7 @@ export interface ServerForTestOptions {
   readonly standalone?: boolean;
   readonly testCommands?: boolean;
   readonly cacheBytes?: number;
+  readonly authorization?: boolean;
 }
 
 export async function openServerForTest(options: ServerForTestOptions = {}): Promise<ServerForTest> {
@@ -39,6 +41,7 @@ export async function openServerForTest(options: ServerForTestOptions = {}): Pro
   const engine = await openEnvironment(env, '/data', { cacheBytes: options.cacheBytes ?? 64 * 1024 * 1024 });
   const catalog = await openCatalog(engine, env);
   const counters = new ServerCounters(1000);
+  const log = new ServerLog(env.clock);
   const bugs: unknown[] = [];
   const onBug = (error: unknown): void => {
     bugs.push(error);
@@ -49,7 +52,8 @@ export async function openServerForTest(options: ServerForTestOptions = {}): Pro
       env,
       engine,
       counters,
-      options: { version: '0.0.0', standalone: options.standalone ?? false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0, testCommands: options.testCommands ?? false },
+      log,
+      options: { version: '0.0.0', standalone: options.standalone ?? false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0, authorization: options.authorization ?? false, testCommands: options.testCommands ?? false },
     },
     { onBug },
   );
@@ -71,6 +75,7 @@ export async function openServerForTest(options: ServerForTestOptions = {}): Pro
     port,
     uri,
     counters,
+    log,
     bugs,
     async wire() {
       const client = await WireClient.open(port);

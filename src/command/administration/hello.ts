@@ -10,6 +10,7 @@ import { defineCommand, type Command, type CommandContext, type Reply } from '..
 import { anyField, arrayField, mappedField, parseFields, required, typedField, longField, objectField, boolField, stringField, type FieldTable, type Parsed } from '../fields.ts';
 import type { ServerState } from '../server-state.ts';
 import { WIRE_VERSION_MAX } from '../product-version.ts';
+import { mechanismsOf, speculate } from '../users/sasl.ts';
 
 /** Most bytes of a client's description of itself. */
 const METADATA_BYTES_MAX = 512;
@@ -131,10 +132,11 @@ async function run(context: CommandContext, parsed: Parsed<typeof FIELDS>, legac
   return answer(context, parsed, legacyName);
 }
 
-function answer(context: CommandContext, parsed: Parsed<typeof FIELDS>, legacyName: boolean): Reply {
+async function answer(context: CommandContext, parsed: Parsed<typeof FIELDS>, legacyName: boolean): Promise<Reply> {
   const { server, operation } = context;
   const { connection } = operation;
   if (parsed.client !== undefined) rememberClient(connection, parsed.client);
+  const mechanisms = parsed.saslSupportedMechs === undefined ? undefined : await mechanismsOf(server, parsed.saslSupportedMechs);
   return {
     helloOk: parsed.helloOk === true ? true : undefined,
     ...(legacyName ? { ismaster: true } : { isWritablePrimary: true }),
@@ -149,6 +151,8 @@ function answer(context: CommandContext, parsed: Parsed<typeof FIELDS>, legacyNa
     maxWireVersion: WIRE_VERSION_MAX,
     readOnly: false,
     compression: agreeOnCompression(connection, parsed.compression),
+    saslSupportedMechs: mechanisms === undefined ? undefined : BsonArray.of([...mechanisms]),
+    speculativeAuthenticate: parsed.speculativeAuthenticate === undefined ? undefined : await speculate(server, connection, parsed.speculativeAuthenticate),
     topologyVersion: topologyVersion(server),
   };
 }

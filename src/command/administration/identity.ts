@@ -1,8 +1,8 @@
-// What clients ask at every start to learn whom they talk to: ping, buildInfo, connectionStatus, whatsmyuri, hostInfo, getCmdLineOpts.
+// What clients ask at every start to learn whom they talk to: ping, buildInfo, whatsmyuri, hostInfo, getCmdLineOpts.
 
 import { BsonArray, DateTime, Document } from '../../bson/index.ts';
 import { defineCommand, type Command } from '../command.ts';
-import { anyField, boolField } from '../fields.ts';
+import { anyField } from '../fields.ts';
 import { MONGODB_VERSION, MONGODB_VERSION_PARTS } from '../product-version.ts';
 
 const ping: Command = defineCommand({
@@ -35,21 +35,6 @@ const buildInfo: Command = defineCommand({
       maxBsonObjectSize: 16 * 1024 * 1024,
       storageEngines: BsonArray.of(['frond']),
       frond: Document.of({ version: server.options.version, runtime: server.env.host.runtimeVersion }),
-    }),
-});
-
-const connectionStatus: Command = defineCommand({
-  name: 'connectionStatus',
-  access: 'none',
-  about: 'who is authenticated on this connection',
-  fields: { connectionStatus: anyField, showPrivileges: boolField },
-  run: (_context, { showPrivileges }) =>
-    Promise.resolve({
-      authInfo: Document.of({
-        authenticatedUsers: BsonArray.empty,
-        authenticatedUserRoles: BsonArray.empty,
-        authenticatedUserPrivileges: showPrivileges === true ? BsonArray.empty : undefined,
-      }),
     }),
 });
 
@@ -100,20 +85,10 @@ const getCmdLineOpts: Command = defineCommand({
   },
 });
 
-const logout: Command = defineCommand({
-  name: 'logout',
-  access: 'none',
-  about: 'ends the authentication of this connection',
-  fields: { logout: anyField },
-  run: () => Promise.resolve({}),
-});
-
 export const IDENTITY_COMMANDS: readonly Command[] = [
   ping,
   buildInfo,
-  connectionStatus,
   whatsmyuri,
   hostInfo,
   getCmdLineOpts,
-  logout,
 ];

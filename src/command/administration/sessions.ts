@@ -1,20 +1,12 @@
 // Logical sessions by command: start, refresh, end, kill. `killAllSessions: []` is how test runners clear what earlier tests left open
 // (compatibility.md 4.9).
 
-import { Binary, Document } from '../../bson/index.ts';
+import { Document } from '../../bson/index.ts';
 import { SESSION_TIMEOUT_MINUTES, type LogicalSession } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { anyField, objectsField, parseFields, required, stringField, type FieldTable } from '../fields.ts';
-import { parseSessionId } from '../generic-fields.ts';
-import type { ServerState } from '../server-state.ts';
-
-/** Random bytes as a version 4 UUID. */
-function randomUuid(server: ServerState): Binary {
-  const bytes = server.env.random.bytes(16);
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  return new Binary(bytes, 4);
-}
+import { parseSessionId, sessionOfUser } from '../generic-fields.ts';
+import { randomUuid } from '../random-uuid.ts';
 
 const startSession: Command = defineCommand({
   name: 'startSession',
@@ -22,9 +14,10 @@ const startSession: Command = defineCommand({
   lax: true,
   about: 'makes a logical session',
   fields: { startSession: anyField },
-  run: ({ server }) => {
-    const { key, id } = parseSessionId(Document.of({ id: randomUuid(server) }));
-    server.sessions.use(key, id, '');
+  run: ({ server, operation }) => {
+    const { user } = operation.connection;
+    const { key, id } = sessionOfUser(parseSessionId(Document.of({ id: randomUuid(server.env.random) })), user);
+    server.sessions.use(key, id, user);
     return Promise.resolve({ id, timeoutMinutes: SESSION_TIMEOUT_MINUTES });
   },
 });
@@ -34,8 +27,12 @@ const refreshSessions: Command = defineCommand({
   access: 'none',
   about: 'keeps sessions alive',
   fields: { refreshSessions: required(objectsField) },
-  run: ({ server }, { refreshSessions: sessions }) => {
-    for (const { key, id } of sessions.map(parseSessionId)) server.sessions.use(key, id, '');
+  run: ({ server, operation }, { refreshSessions: sessions }) => {
+    const { user } = operation.connection;
+    for (const lsid of sessions) {
+      const { key, id } = sessionOfUser(parseSessionId(lsid), user);
+      server.sessions.use(key, id, user);
+    }
     return Promise.resolve({});
   },
 });
@@ -53,7 +50,7 @@ async function endAll(context: CommandContext, sessions: readonly LogicalSession
 }
 
 function named(context: CommandContext, sessions: readonly Document[]): LogicalSession[] {
-  return sessions.flatMap((lsid) => context.server.sessions.find(parseSessionId(lsid).key) ?? []);
+  return sessions.flatMap((lsid) => context.server.sessions.find(sessionOfUser(parseSessionId(lsid), context.operation.connection.user).key) ?? []);
 }
 
 const endSessions: Command = defineCommand({

@@ -1,5 +1,6 @@
 // getMore and killCursors. A cursor is used only from the session and the transaction it was opened in.
 
+import { clusterTarget } from '../../auth/index.ts';
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
@@ -9,6 +10,9 @@ import { cursorDocument } from '../cursor-reply.ts';
 import { arrayField, boundedField, collectionField, required, strictLongField, stringField, objectField, anyField, typeText } from '../fields.ts';
 
 function checkOwner(context: CommandContext, cursor: ClientCursor): void {
+  if (cursor.options.user !== context.operation.connection.user) {
+    throw new CommandError(13, 'Unauthorized', `cursor id ${String(cursor.id)} was not created by the authenticated user`);
+  }
   const { sessionKey, txnNumber } = cursor.options;
   const session = context.operation.session?.key;
   const id = String(cursor.id);
@@ -98,21 +102,24 @@ const killCursors: Command = defineCommand({
   inTransaction: 'yes',
   about: 'closes cursors',
   fields: { killCursors: collectionField, cursors: required(arrayField) },
-  run: (context, { killCursors: name, cursors }) => {
+  run: async (context, { killCursors: name, cursors }) => {
+    const { connection } = context.operation;
+    const limits = await context.server.access.limits(connection);
+    const mayKillAny = limits?.allows(clusterTarget, 'killAnyCursor') ?? true;
     namespaceOf(context.db, name);
     const killed: Value[] = [];
     const notFound: Value[] = [];
     for (const id of cursorIds(cursors)) {
       const cursor = context.server.cursors.find(id);
-      if (cursor === undefined) notFound.push(id);
+      if (cursor === undefined || (cursor.options.user !== connection.user && !mayKillAny)) notFound.push(id);
       else if (context.server.cursors.kill(id)) killed.push(id);
     }
-    return Promise.resolve({
+    return {
       cursorsKilled: BsonArray.of(killed),
       cursorsNotFound: BsonArray.of(notFound),
       cursorsAlive: BsonArray.empty,
       cursorsUnknown: BsonArray.empty,
-    });
+    };
   },
 });
 

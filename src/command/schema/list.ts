@@ -1,5 +1,6 @@
 // listDatabases and listCollections.
 
+import { clusterTarget, databaseTarget } from '../../auth/index.ts';
 import { BsonArray, DateTime, Document } from '../../bson/index.ts';
 import type { Collection, View } from '../../catalog/index.ts';
 import { compileFilter, type Filter } from '../../query/index.ts';
@@ -47,11 +48,14 @@ const listDatabases: Command = defineCommand({
   adminOnly: true,
   about: 'the databases and their sizes',
   fields: { listDatabases: anyField, filter: objectField, nameOnly: boolField, authorizedDatabases: boolField },
-  run: async (context, { filter, nameOnly }) => {
+  run: async (context, { filter, nameOnly, authorizedDatabases }) => {
     const matches = optionalFilter(context, filter);
+    const limits = await context.server.access.limits(context.operation.connection);
+    const showsAll = limits === undefined || (authorizedDatabases !== true && limits.allows(clusterTarget, 'listDatabases'));
     let total = 0;
     const shown: Document[] = [];
     for (const { name, bytes } of await databaseRows(context)) {
+      if (!showsAll && !limits.touches(name)) continue;
       const row = Document.of({ name, sizeOnDisk: BigInt(bytes), empty: false });
       if (matches?.matches(row) === false) continue;
       total += bytes;
@@ -72,12 +76,15 @@ const listCollections: Command = defineCommand({
   access: 'read',
   about: 'the collections and views of a database',
   fields: { listCollections: anyField, filter: objectField, nameOnly: boolField, authorizedCollections: boolField, cursor: objectField },
-  run: async (context, { filter, nameOnly, cursor }) => {
+  run: async (context, { filter, nameOnly, authorizedCollections, cursor }) => {
     const { db, server } = context;
+    const limits = await server.access.limits(context.operation.connection);
+    const showsAll = limits === undefined || (authorizedCollections !== true && limits.allows(databaseTarget(db), 'listCollections'));
     const matches = optionalFilter(context, filter);
     const rows = await reading(context, async (txn) => {
       const entries = await server.catalog.collections(txn, db);
-      return entries.map((entry) => entry.describe()).filter((row) => matches?.matches(row) !== false);
+      const shown = showsAll ? entries : entries.filter(({ ns }) => limits.touches(db, ns.collection));
+      return shown.map((entry) => entry.describe()).filter((row) => matches?.matches(row) !== false);
     });
     const shown = nameOnly === true ? rows.map(nameAndType) : rows;
     const batchSize = batchSizeOf('listCollections', cursor);
