@@ -4,7 +4,7 @@
 import { CommandError } from '../base/errors.ts';
 import { Binary, BsonArray, Document, Double, type Value } from '../bson/index.ts';
 import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
-import type { Command, Reply } from './command.ts';
+import type { Command, Reply, Run } from './command.ts';
 import { findCommand } from './command-table.ts';
 import { DeliberateError, type Failure } from './fail-points.ts';
 import { parseGenericFields, sessionOfUser, type GenericFields } from './generic-fields.ts';
@@ -96,10 +96,7 @@ export class CommandDispatcher {
 
   async #serve(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked): Promise<CommandAnswer | undefined> {
     const server = this.#server;
-    checkAllowed(command, generic);
-    if (server.access.enabled) await server.access.check(connection, command.name, request, generic.db);
-    const run = command.prepare(request, generic);
-    if (generic.clusterTime !== undefined) server.time.observe(generic.clusterTime);
+    const run = await this.#prepare(connection, request, { command, generic });
     const failure = server.failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
@@ -109,8 +106,7 @@ export class CommandDispatcher {
     const stream = request.exhaustAllowed ? { next: undefined as Document | undefined } : undefined;
     try {
       const reply = await run({ server, operation, request, generic, db: generic.db, transaction, retry, stream });
-      // Users and roles are collections of `admin`, and may have been written like any other.
-      if (command.writes && generic.db === 'admin') server.access.store.changed();
+      noteWrite(server, command, generic);
       const fields = okFields(reply, command, generic);
       if (failure !== undefined) appendConcernError(fields, failure, placeOf(command, generic));
       const next = stream?.next === undefined ? undefined : { ...request, body: stream.next };
@@ -124,6 +120,16 @@ export class CommandDispatcher {
       this.#running.delete(operation.id);
       admission.leave();
     }
+  }
+
+  /** The command made ready, if it may be run here and by whoever asks. */
+  async #prepare(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked): Promise<Run> {
+    const { access, time } = this.#server;
+    checkAllowed(command, generic);
+    if (access.enabled) await access.check(connection, command.name, request, generic.db);
+    const run = command.prepare(request, generic);
+    if (generic.clusterTime !== undefined) time.observe(generic.clusterTime);
+    return run;
   }
 
   /** The operation of an admitted request, which counts as running. */
@@ -171,6 +177,11 @@ function checkAllowed(command: Command, generic: GenericFields): void {
   }
   checkReadConcern(command, generic);
   checkWriteConcern(command, generic);
+}
+
+/** Users and roles are collections of `admin`, and may have been written like any other. */
+function noteWrite(server: ServerState, command: Command, generic: GenericFields): void {
+  if (command.writes && generic.db === 'admin') server.access.store.changed();
 }
 
 /** The generic fields with the session of the connection's user. */
