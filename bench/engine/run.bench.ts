@@ -143,7 +143,7 @@ const merge = bench({
     );
     const builder = new RunBuilder(count, 1 << 20);
     return () => {
-      const kernel = new Merge(inputs, { snapshots: Float64Array.of(100), atLeaf: true });
+      const kernel = new Merge(inputs, { snapshots: Float64Array.of(100), atLeaf: true, ranges: [] });
       let written = 0;
       runs.forEach((run, input) => { kernel.feed(input, run); });
       for (;;) {

@@ -7,6 +7,7 @@ import { dropTree } from './drop-tree.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { EngineState } from './state.ts';
+import { isWhole } from './run/range-delete.ts';
 import { flushJob } from './tree/job/flush-job.ts';
 import { pushJob } from './tree/job/push-job.ts';
 import type { Tree } from './tree/tree.ts';
@@ -158,7 +159,9 @@ export class Background {
     const state = this.#state;
     const heavy = this.#heaviest();
     const [frozen] = state.frozen;
-    const debt = state.isFull ? 0 : state.limits.bufferBytes * debtFactor;
+    // What a range delete over everything makes needless is not done first.
+    if (frozen?.frozen.at(-1)?.ranges.some(isWhole) === true) return await this.#flush(frozen);
+    const debt = state.isFull ? 0 : state.options.bufferBytes * debtFactor;
     if (heavy !== undefined && heavy.weight >= debt) return await this.#push(heavy);
     if (frozen !== undefined) return await this.#flush(frozen);
     if (heavy !== undefined) return await this.#push(heavy);
@@ -171,10 +174,22 @@ export class Background {
 
   #heaviest(): Heavy | undefined {
     let heaviest: Heavy | undefined;
+    for (const tree of this.#state.unsettled) this.#settle(tree);
     for (const tree of this.#state.trees.values()) {
       for (const [node, weight] of tree.heavy) if (weight > (heaviest?.weight ?? 0)) heaviest = { tree, node, weight };
     }
     return heaviest;
+  }
+
+  /** Range deletes that nobody sees behind any more go down. */
+  #settle(tree: Tree): void {
+    const { settledSeq, bufferBytes } = this.#state.limits;
+    for (const [node, seq] of tree.unsettled) {
+      if (seq > settledSeq) continue;
+      tree.unsettled.delete(node);
+      tree.heavy.set(node, Math.max(bufferBytes, tree.heavy.get(node) ?? 0));
+    }
+    if (tree.unsettled.size === 0) this.#state.unsettled.delete(tree);
   }
 
   async #push(heavy: Heavy): Promise<'done' | 'no-space'> {

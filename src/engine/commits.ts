@@ -8,7 +8,7 @@ import { transactionBytesMax } from './options.ts';
 import type { EngineState } from './state.ts';
 import type { Tree } from './tree/tree.ts';
 import type { DictionaryId, DictionaryOptions, Seq } from './types.ts';
-import type { MessageSlice, RecordVisitor } from './wal/record.ts';
+import type { BoundedRange, MessageSlice, RecordVisitor } from './wal/record.ts';
 import { RecordReader } from './wal/record.ts';
 
 interface Logged {
@@ -39,7 +39,10 @@ class Applier implements RecordVisitor {
       const tree = this.#state.trees.get(dictionary as DictionaryId);
       this.#dictionary = dictionary;
       this.#tree = tree === undefined || tree.droppedSeq <= this.#seq || tree.flushedSeq >= this.#seq ? undefined : tree;
-      if (this.#tree !== undefined) this.touched.add(this.#tree);
+      if (this.#tree !== undefined) {
+        this.touched.add(this.#tree);
+        this.#tree.lastSeq = this.#seq;
+      }
     }
     return this.#tree;
   }
@@ -51,6 +54,14 @@ class Applier implements RecordVisitor {
     tree.active.appendSlice(message);
     const { recent } = this.#state;
     if (recent.isAsked) recent.add(dictionary, message.bytes.subarray(message.keyStart, message.keyEnd), this.#seq);
+  }
+
+  rangeDelete(dictionary: number, { from, to }: BoundedRange): void {
+    const tree = this.#target(dictionary);
+    if (tree === undefined) return;
+    const range = { from, to, seq: this.#seq };
+    tree.active.appendRange(range);
+    this.#state.recent.addRange(dictionary, range);
   }
 
   count(dictionary: number, rows: number, bytes: number): void {
@@ -145,12 +156,22 @@ export class Commits {
     for (const tree of applier.touched) {
       if (tree.pendingDeltas > 64) tree.foldTotals(state.snapshots.oldest(seq));
       state.chargeFronts(tree);
-      if (tree.active.messageBytes >= state.options.frontBytes) state.freeze(tree);
+      if (tree.active.messageBytes >= state.options.frontBytes || freesMuch(tree, Math.min(rangeFreesBytes, state.options.frontBytes))) state.freeze(tree);
     }
     if (state.frontsFull) state.freezeLargest();
     if (state.hasLog && state.log.bytesInUse > state.options.logBytes) state.freezePinning(state.log.oldestFullSeq ?? 0);
     if (state.dropped.size > 0) state.onWork();
   }
+}
+
+/** Space that a range delete may free at once, or ranges that reads must ask: from then on the front is flushed. */
+const rangeFreesBytes = 64 * 1024;
+const frontRangesMax = 8;
+
+/** Whether the front holds range deletes that shall not wait until it is full. */
+function freesMuch(tree: Tree, bytes: number): boolean {
+  const { length } = tree.active.ranges;
+  return length > 0 && (length >= frontRangesMax || tree.rawBytes >= bytes);
 }
 
 /** Largest record that a transaction may log. */

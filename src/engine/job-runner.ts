@@ -15,6 +15,9 @@ import type { Extent } from './tree/node.ts';
 import { nodeBytes } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';
 
+/** Extents dropped at once whose basements are taken out of the cache. */
+const forgetMax = 64;
+
 /** Runs jobs of trees. */
 export class JobRunner {
   readonly #state: EngineState;
@@ -83,10 +86,13 @@ export class JobRunner {
     for (const node of edit.nodes) change += nodeBytes(node) - sizeOf(tree.dirty.get(node.number));
     for (const number of edit.removed) change -= sizeOf(tree.dirty.get(number));
     applyEdit(tree, edit, state.limits);
+    if (tree.unsettled.size > 0) state.unsettled.add(tree);
     state.budget.change('nodes', change);
     for (const node of edit.nodes) state.cache.forget(nodeKey(node.number));
     for (const extent of edit.added) state.store.adopt(extent.block);
-    for (const extent of edit.dropped) this.dropExtent(extent);
+    // What is left in the cache of many that go at once is evicted in its time; numbers are never used again.
+    const forget = edit.dropped.length <= forgetMax;
+    for (const extent of edit.dropped) this.dropExtent(extent, forget);
     for (const number of edit.removed) this.dropNode(number);
     if (edit.flushed !== undefined) {
       if (tree.frozen.length === 0) state.frozen.delete(tree);
@@ -94,8 +100,8 @@ export class JobRunner {
     }
   }
 
-  dropExtent(extent: Extent): void {
-    for (let i = 0; i < extent.fences.length; i++) this.#state.cache.forget(basementKey(extent.block, i));
+  dropExtent(extent: Extent, forget: boolean = true): void {
+    for (let i = 0; forget && i < extent.fences.length; i++) this.#state.cache.forget(basementKey(extent.block, i));
     this.#state.store.drop(extent.block);
   }
 

@@ -16,6 +16,7 @@ import type { Part, TreeRecord } from './tree/tree.ts';
 import { Tree } from './tree/tree.ts';
 import { FrontPool } from './txn/front-pool.ts';
 import { LockTable } from './txn/lock-table.ts';
+import { RangeLocks } from './txn/range-locks.ts';
 import { RecentKeys, recentKeyBytes } from './txn/recent-keys.ts';
 import { Snapshots } from './txn/snapshots.ts';
 import type { DictionaryId, DictionaryOptions, EngineOptions, Seq } from './types.ts';
@@ -41,10 +42,11 @@ export class EngineState {
   readonly env: Env;
   readonly path: string;
   readonly options: EngineOptions;
-  readonly #limits: FlushLimits;
+  readonly #limits: Omit<FlushLimits, 'settledSeq'>;
   readonly budget: Budget;
   readonly cache: PartCache<Part>;
   readonly locks: LockTable = new LockTable();
+  readonly ranges: RangeLocks = new RangeLocks();
   readonly recent: RecentKeys;
   readonly snapshots: Snapshots = new Snapshots();
   readonly trees: Map<DictionaryId, Tree> = new Map();
@@ -57,6 +59,8 @@ export class EngineState {
   readonly fileGate: Gate = new Gate();
   /** Trees with frozen fronts, in the order in which they were frozen. */
   readonly frozen: Set<Tree> = new Set();
+  /** Trees with range deletes that hide what an open snapshot still sees. */
+  readonly unsettled: Set<Tree> = new Set();
   /** Dropped trees that some snapshot may still read. */
   readonly dropped: Set<Tree> = new Set();
   visible: Seq = 0 as Seq;
@@ -92,7 +96,8 @@ export class EngineState {
 
   /** When buffers go down: on a full disk at once, for what waits in them takes space that what is below could give back. */
   get limits(): FlushLimits {
-    return this.isFull ? { ...this.#limits, bufferBytes: 1 } : this.#limits;
+    const settledSeq = this.snapshots.oldest(this.visible);
+    return this.isFull ? { ...this.#limits, bufferBytes: 1, settledSeq } : { ...this.#limits, settledSeq };
   }
 
   get log(): RedoLog {
@@ -191,6 +196,7 @@ export class EngineState {
   forgetTree(tree: Tree): void {
     this.trees.delete(tree.id);
     this.frozen.delete(tree);
+    this.unsettled.delete(tree);
     this.dropped.delete(tree);
     this.budget.change('fronts', -(this.#charged.get(tree) ?? 0));
     this.#charged.delete(tree);

@@ -1,6 +1,7 @@
 // One transaction over the state of an environment; the contract is in types.ts. Its changes stay in its own write set until commit, so
 // abort forgets, and there is nothing to undo in the trees.
 
+import { compareBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { hash52 } from '../base/hash.ts';
 import { checkRecordSize } from './commits.ts';
@@ -11,17 +12,22 @@ import { messageKinds } from './run/message.ts';
 import { emptyRecord } from './state.ts';
 import { diskFull, throttle } from './throttle.ts';
 import { emptySlice } from './tree/front.ts';
+import { coveringSeq } from './run/range-delete.ts';
 import type { Found } from './tree/search.ts';
 import { isMiss, search } from './tree/search.ts';
 import { Tree } from './tree/tree.ts';
 import { lockBytes } from './txn/lock-table.ts';
 import type { LockOwner, PendingLock } from './txn/lock-table.ts';
+import type { PendingRange } from './txn/range-locks.ts';
 import { WriteSet } from './txn/write-set.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from './types.ts';
 
 /** How often and how long a commit that gives space back waits for the log to have some. */
 const refusalsMax = 40;
 const refusalMs = 100;
+/** How long a range lock is waited for: meanwhile nobody else begins to write. */
+const rangeWaitMs = 1000;
+const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 
 const nothing = new Uint8Array(0);
 const noBlock = 0 as Tree['root'];
@@ -34,11 +40,14 @@ export class EngineTransaction implements Transaction, LockOwner {
   readonly #parts: EngineParts;
   readonly #writes: WriteSet;
   readonly #held: Set<number> = new Set();
+  /** Dictionaries in which it has locked or written a key, or locked a range. */
+  readonly #used: Set<DictionaryId> = new Set();
+  #lastUsed: DictionaryId | undefined;
   /** Dictionaries made here, for reading one's own writes before the commit. */
   readonly #created: Map<DictionaryId, Tree> = new Map();
   #writeSetBytes: number = 0;
   #refusals: number = 0;
-  #waiting: PendingLock | undefined;
+  #waiting: PendingLock | PendingRange | undefined;
   #open: boolean = true;
 
   constructor(parts: EngineParts, id: number, mode: TransactionMode, snapshot: Seq) {
@@ -112,7 +121,9 @@ export class EngineTransaction implements Transaction, LockOwner {
     this.#checkOpen();
     const own = this.#writes.fronts.get(id);
     const entry = own === undefined ? -1 : own.find(key, Infinity);
-    if (own !== undefined && entry >= 0) return own.kind(entry) === messageKinds.put ? own.value(entry).slice() : undefined;
+    const hidden = own === undefined || own.ranges.length === 0 ? 0 : coveringSeq(own.ranges, key, Infinity);
+    if (own !== undefined && entry >= 0) return own.kind(entry) === messageKinds.put && own.seq(entry) > hidden ? own.value(entry).slice() : undefined;
+    if (hidden > 0) return undefined;
     const tree = seq === this.snapshot ? this.#tree(id) : (this.#created.get(id) ?? this.#parts.state.treeAt(id, seq));
     const found = search(tree, this.#parts.state.cache, key, seq);
     return isMiss(found) ? this.#parts.reads.search(tree, key, seq).then(valueOf) : valueOf(found);
@@ -124,17 +135,121 @@ export class EngineTransaction implements Transaction, LockOwner {
     const hash = hash52(id, key);
     if (this.#held.has(hash)) return undefined;
     const { state } = this.#parts;
+    if (!state.ranges.isEmpty) {
+      const free = this.#waitForRanges(id, key);
+      if (free !== undefined) return free.then(() => this.lock(id, key));
+    }
+    this.#use(id);
     if (!state.locks.tryLock(hash, this)) {
       if (this.mode === 'statement') return this.#waitForLock(hash, id);
       state.counters.conflicts += 1;
       throw new EngineError('write-conflict', 'another transaction holds the key');
     }
     this.#hold(hash);
-    if (this.mode === 'snapshot' && state.recent.conflicts(hash, this.snapshot)) {
+    if (this.mode === 'snapshot' && (state.recent.conflicts(hash, this.snapshot) || state.recent.removedSince(id, key, this.snapshot))) {
       state.counters.conflicts += 1;
       throw new EngineError('write-conflict', 'the key was changed after the snapshot');
     }
     return undefined;
+  }
+
+  /** Makes this transaction a user of the dictionary, whom those wait for who want a range of it. */
+  #use(id: DictionaryId): void {
+    if (id === this.#lastUsed) return;
+    this.#lastUsed = id;
+    this.#used.add(id);
+    this.#parts.state.ranges.enter(id, this);
+  }
+
+  /** Undefined when no range of others keeps the key from this transaction; else a conflict, or a wait. */
+  #waitForRanges(id: DictionaryId, key: Uint8Array): Promise<void> | undefined {
+    const { state } = this.#parts;
+    const stand = state.ranges.stand(id, key, this);
+    if (stand === 'free' || (stand === 'wanted' && (this.mode !== 'statement' || this.#used.has(id)))) return undefined;
+    if (this.mode === 'statement') return this.#whileRangesHold(id, key);
+    state.counters.conflicts += 1;
+    throw new EngineError('write-conflict', 'another transaction holds a range with the key');
+  }
+
+  async #whileRangesHold(id: DictionaryId, key: Uint8Array): Promise<void> {
+    const { state } = this.#parts;
+    const timer = new AbortController();
+    const limit = state.env.clock.sleep(state.options.lockWaitMs, timer.signal);
+    let isLate = false;
+    void limit.then(() => {
+      isLate = true;
+    });
+    try {
+      while (this.#open && state.ranges.stand(id, key, this) !== 'free') {
+        if (isLate) throw new EngineError('locked', `a range was not given free in ${state.options.lockWaitMs} ms`);
+        await Promise.race([state.ranges.changed(), limit]);
+      }
+    } finally {
+      timer.abort();
+      await limit;
+    }
+    this.#checkWritable();
+  }
+
+  lockRange(id: DictionaryId, range: KeyRange): Soon<void> {
+    this.#checkWritable();
+    this.#treeToWrite(id);
+    this.#used.add(id);
+    const { ranges } = this.#parts.state;
+    if (ranges.tryLock(id, range, this)) return undefined;
+    if (this.mode === 'statement') return this.#waitForRange(id, range);
+    this.#parts.state.counters.conflicts += 1;
+    throw new EngineError('write-conflict', 'other transactions have written to the dictionary');
+  }
+
+  async #waitForRange(id: DictionaryId, range: KeyRange): Promise<void> {
+    const { state } = this.#parts;
+    const pending = state.ranges.wait(id, range, this);
+    this.#waiting = pending;
+    const timer = new AbortController();
+    const waitMs = Math.min(state.options.lockWaitMs, rangeWaitMs);
+    const limit = state.env.clock.sleep(waitMs, timer.signal).then(() => {
+      if (!timer.signal.aborted) pending.cancel(new EngineError('locked', `a range was not granted in ${waitMs} ms`));
+    });
+    try {
+      await pending.granted;
+    } finally {
+      this.#waiting = undefined;
+      timer.abort();
+      await limit;
+    }
+    this.#checkWritable();
+    this.#treeToWrite(id);
+  }
+
+  deleteRange(id: DictionaryId, range: KeyRange, rows: number, bytes: number): Soon<void> {
+    this.#checkWritable();
+    const tree = this.#treeToWrite(id);
+    if (isEmptyRange(range)) return undefined;
+    this.#used.add(id);
+    if (this.#created.has(id) || this.#parts.state.ranges.tryLock(id, range, this)) {
+      if (this.mode === 'statement' || tree.lastSeq <= this.snapshot) return this.#writeRange(id, range, { rows, bytes });
+    } else if (this.mode === 'statement') return this.#waitForRange(id, range).then(() => this.#writeRange(id, range, { rows, bytes }));
+    return this.#removeEach(id, range, { rows, bytes });
+  }
+
+  #writeRange(id: DictionaryId, range: KeyRange, gone: Totals): void {
+    this.#charge(this.#writes.writeRange(id, range));
+    this.#writes.count(id, -gone.rows, -gone.bytes);
+  }
+
+  /** What this transaction cannot see must not be hidden: single removes, each with its lock, of what it sees (law 12). */
+  async #removeEach(id: DictionaryId, range: KeyRange, gone: Totals): Promise<void> {
+    const cursor = this.cursor(id, range, 1);
+    try {
+      for (let batch = await cursor.nextBatch(removeBatch); batch.length > 0; batch = await cursor.nextBatch(removeBatch)) {
+        const keys = Array.from({ length: batch.length }, (_, i) => batch.key(i).slice());
+        for (const key of keys) await this.remove(id, key);
+      }
+    } finally {
+      cursor.close();
+    }
+    this.#writes.count(id, -gone.rows, -gone.bytes);
   }
 
   #hold(hash: number): void {
@@ -181,15 +296,25 @@ export class EngineTransaction implements Transaction, LockOwner {
   }
 
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
-    this.#checkWritable();
-    this.#treeToWrite(id);
+    this.#checkCovered(id, key);
     return this.#write(id, key, messageKinds.put, value);
   }
 
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void> {
+    this.#checkCovered(id, key);
+    return this.#write(id, key, messageKinds.remove, nothing);
+  }
+
+  /** A key that another lock covers; a range that somebody holds is a conflict all the same. */
+  #checkCovered(id: DictionaryId, key: Uint8Array): void {
     this.#checkWritable();
     this.#treeToWrite(id);
-    return this.#write(id, key, messageKinds.remove, nothing);
+    const { ranges, counters } = this.#parts.state;
+    if (!ranges.isEmpty && ranges.stand(id, key, this) === 'held') {
+      counters.conflicts += 1;
+      throw new EngineError('write-conflict', 'another transaction holds a range with the key');
+    }
+    this.#use(id);
   }
 
   #write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): Soon<void> {
@@ -268,7 +393,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     await throttle(state);
     for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) await wait;
     // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
-    for (const [id, front] of this.#writes.fronts) if (front.count > 0) this.#treeToWrite(id);
+    for (const [id, front] of this.#writes.fronts) if (front.count + front.ranges.length > 0) this.#treeToWrite(id);
     for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#treeToWrite(id).isGoing = true;
     return await commits.commit(body);
   }
@@ -305,8 +430,9 @@ export class EngineTransaction implements Transaction, LockOwner {
       if (kind === 'create' && options !== undefined) writer.create(id, options);
     }
     for (const [id, front] of this.#writes.fronts) {
+      for (const range of front.ranges) writer.rangeDelete(id, range);
       for (let entry = 0; entry < front.count; entry++) {
-        if (!front.isNewest(entry)) continue;
+        if (!WriteSet.isLast(front, entry)) continue;
         front.slice(entry, slice);
         writer.message(id, slice);
       }
@@ -330,13 +456,19 @@ export class EngineTransaction implements Transaction, LockOwner {
     state.snapshots.close(this.snapshot);
     if (this.mode === 'snapshot') state.recent.close(this.snapshot);
     for (const hash of this.#held) state.locks.unlock(hash, this);
+    state.ranges.leave(this.#used, this);
     state.budget.change('locks', -this.#held.size * lockBytes);
     this.#held.clear();
     this.#charge(-this.#writeSetBytes);
     this.#writes.release();
     state.counters.openTransactions -= 1;
     this.#parts.ended(this);
+    if (state.unsettled.size > 0 || state.dropped.size > 0) state.onWork();
   }
+}
+
+function isEmptyRange({ from, to }: KeyRange): boolean {
+  return from !== undefined && to !== undefined && compareBytes(from, to) >= 0;
 }
 
 function valueOf(found: Found): Uint8Array | undefined {

@@ -115,6 +115,18 @@ export interface Transaction {
   /** As put, for a key whose only writers hold another lock that this transaction has. */
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void>;
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void>;
+  /**
+   * Locks a range of keys against all other writers. A `statement` waits until no other transaction that has written to the dictionary is
+   * open (`locked` after a second); in a `snapshot` such a transaction is a `write-conflict`. Who has it reads at `visible` what nobody else
+   * changes.
+   */
+  lockRange(id: DictionaryId, range: KeyRange): Soon<void>;
+  /**
+   * Removes every key of the range and takes `rows` and `bytes` off the totals. A `statement` locks the range, and the caller states what is
+   * there at `visible` under that lock. A `snapshot` removes, and states, what it sees: as one message where nobody else has written to the
+   * dictionary since or is writing to it, else key by key, with the conflicts that this may have.
+   */
+  deleteRange(id: DictionaryId, range: KeyRange, rows: number, bytes: number): Soon<void>;
   /** States what this transaction changes of the dictionary's totals. */
   count(id: DictionaryId, rows: number, bytes: number): void;
   /** Totals at the snapshot, with this transaction's own deltas. */

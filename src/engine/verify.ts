@@ -5,6 +5,7 @@ import { compareBytes } from '../base/bytes.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { EngineParts } from './engine-parts.ts';
+import type { RangeDelete } from './run/range-delete.ts';
 import type { Extent, InternalNode, TreeNode } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';
 import type { VerifyProblem, VerifyReport } from './types.ts';
@@ -68,6 +69,7 @@ class TreeCheck {
       const inside = { from: node.pivots[child - 1] ?? bounds.from, to: node.pivots[child] ?? bounds.to };
       if (inside.from !== undefined && inside.to !== undefined && compareBytes(inside.from, inside.to) >= 0) this.#problem(`pivots of node ${node.number} are out of order`);
       for (const extent of node.buffers[child] ?? []) await this.#extent(extent, inside);
+      for (const range of node.ranges[child] ?? []) if (isAstray(range, inside)) this.#problem(`node ${node.number}: a range delete beyond its child's bounds`);
       await this.node(node.children[child] as BlockNumber, node.height - 1, inside);
     }
   }
@@ -94,6 +96,13 @@ class TreeCheck {
       await this.#engine.state.env.tasks.pause();
     }
   }
+}
+
+/** A range delete that is empty, or has a bound that is not inside its child. */
+function isAstray({ from, to }: RangeDelete, bounds: Bounds): boolean {
+  if (from !== undefined && to !== undefined && compareBytes(from, to) >= 0) return true;
+  if (from !== undefined && outside(from, bounds)) return true;
+  return to !== undefined && ((bounds.from !== undefined && compareBytes(to, bounds.from) <= 0) || (bounds.to !== undefined && compareBytes(to, bounds.to) > 0));
 }
 
 function outside(key: Uint8Array, { from, to }: Bounds): boolean {

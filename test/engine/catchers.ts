@@ -7,6 +7,7 @@ import { History } from './history.ts';
 import type { OpenEnvironment } from './history.ts';
 import { failWrites } from './nth-io.ts';
 import type { Catcher } from './planted-breaks.ts';
+import { runRanges } from './range-history.ts';
 import { scenarios } from './scenarios.ts';
 
 type Kind = Exclude<Catcher['by'], 'scenario'>;
@@ -17,6 +18,7 @@ const kinds: Readonly<Record<Kind, (open: OpenEnvironment, seed: number) => Prom
     const sim = await SimEnv.create({ seed });
     return sim.run(() => History.run(open, sim, { seed, operations: 300 }));
   },
+  ranges: (open, seed) => runRanges(open, seed, 150),
   clients: (open, seed) => runConcurrent(open, { seed }, 120),
   images: (open, seed) => runImages(open, { seed }, 50, 10),
   lives: (open, seed) => runLives(open, seed, 5),

@@ -10,6 +10,7 @@ import type { SimRandom } from '../sim/sim-random.ts';
 import { allRows, hex } from './history.ts';
 import { State } from './state-at.ts';
 import type { Change, Totals } from './state-at.ts';
+import { isInside } from './state-at.ts';
 
 /** One commit as it was asked for. */
 export interface Commit {
@@ -29,6 +30,7 @@ interface Sight {
 }
 
 const encoder = new TextEncoder();
+const allOfIt = { rows: 1000, bytes: 1_000_000 };
 const encode = (text: string): Uint8Array => encoder.encode(text);
 
 /** Codes with which a transaction may end here. */
@@ -131,6 +133,7 @@ export class Clients {
     else if (dice < 0.89) await this.#drop();
     else if (dice < 0.92) await this.#engine.checkpoint();
     else if (dice < 0.94) await this.#many();
+    else if (dice < 0.97) await this.#deleteRange(this.#random.pick(['statement', 'snapshot']));
     else await this.#sim.clock.sleep(this.#random.below(30));
   }
 
@@ -229,6 +232,50 @@ export class Clients {
       transaction.count(id, 0, bytes);
       changes.push({ kind: 'count', dictionary: id, rows: 0, bytes });
     });
+  }
+
+  /** Removes a range: a statement under its lock, what is there then; a snapshot what it sees, with some writes of its own before and after. */
+  async #deleteRange(mode: 'statement' | 'snapshot'): Promise<void> {
+    const id = this.#dictionary();
+    const range = { ...(this.#random.chance(0.6) ? { from: this.#key() } : {}), ...(this.#random.chance(0.6) ? { to: this.#key() } : {}) };
+    const bounds = { from: range.from === undefined ? undefined : hex(range.from), to: range.to === undefined ? undefined : hex(range.to) };
+    await this.#transact(mode, async (transaction, changes, commit) => {
+      if (mode === 'statement') await transaction.lockRange(id, range);
+      else if (this.#random.chance(0.5)) await this.#putOne(transaction, changes, id);
+      if (this.#random.chance(0.3)) await this.#sim.clock.sleep(this.#random.below(20));
+      const reader = mode === 'statement' ? this.#engine.begin('read') : transaction;
+      const keys: string[] = [];
+      let bytes = 0;
+      try {
+        const cursor = reader.cursor(id, range, 1);
+        for (let batch = await cursor.nextBatch(allOfIt); batch.length > 0; batch = await cursor.nextBatch(allOfIt)) {
+          for (let i = 0; i < batch.length; i++) {
+            keys.push(hex(batch.key(i)));
+            bytes += batch.value(i).length;
+          }
+        }
+      } finally {
+        if (reader !== transaction) reader.abort();
+      }
+      await transaction.deleteRange(id, range, keys.length, bytes);
+      // What a snapshot does not see it leaves alone; under its lock a statement sees all there is.
+      if (mode === 'statement') changes.push({ kind: 'range', dictionary: id, ...bounds });
+      else for (const key of keys) changes.push({ kind: 'put', dictionary: id, key, value: undefined });
+      changes.push({ kind: 'count', dictionary: id, rows: -keys.length, bytes: -bytes });
+      const check = (state: State): void => {
+        const there = state.rows(id).map((row) => row.slice(0, row.indexOf('='))).filter((key) => isInside(key, bounds));
+        assert.ok(!state.has(id) || mode === 'snapshot' || keys.join() === there.join(), `a range that is deleted holds ${there.join()}, and ${keys.join()} were seen`);
+      };
+      this.#ledger.sights.push({ what: `${mode} ${commit.mark} deletes a range`, at: () => (commit.seq === undefined ? undefined : commit.seq - 1), check });
+      if (this.#random.chance(0.5)) await this.#putOne(transaction, changes, id);
+    });
+  }
+
+  async #putOne(transaction: Transaction, changes: Change[], id: DictionaryId): Promise<void> {
+    const key = this.#key();
+    await transaction.lock(id, key);
+    const before = await (transaction.mode === 'statement' ? transaction.getLatest(id, key) : transaction.get(id, key));
+    await this.#change(transaction, changes, { id, key, before });
   }
 
   /** More than is applied in one slice; keys of its own. */

@@ -250,12 +250,32 @@ export class History {
         transaction.rollbackTo(mark);
       };
     }
+    if (this.#chance(0.06)) return this.#rangeDeleter();
     const length = this.#chance(0.02) ? 3000 + this.#below(9000) : this.#below(120);
     const value = new Uint8Array(length).fill(this.#below(256));
     return async (transaction, id) => {
       const before = await transaction.get(id, key);
       await transaction.put(id, key, value);
       transaction.count(id, before === undefined ? 1 : 0, value.length - (before?.length ?? 0));
+    };
+  }
+
+  /** Removes a range, and states what the transaction sees of it. */
+  #rangeDeleter(): (transaction: Transaction, id: DictionaryId) => unknown {
+    const [a, b] = [this.#key(), this.#key()];
+    const range = { ...(this.#chance(0.7) ? { from: a } : {}), ...(this.#chance(0.7) ? { to: b } : {}) };
+    const takesBack = this.#chance(0.1);
+    return async (transaction, id) => {
+      const mark = transaction.mark();
+      const cursor = transaction.cursor(id, range, 1);
+      let [rows, bytes] = [0, 0];
+      for (let batch = await cursor.nextBatch(allOfIt); batch.length > 0; batch = await cursor.nextBatch(allOfIt)) {
+        for (let i = 0; i < batch.length; i++) bytes += batch.value(i).length;
+        rows += batch.length;
+      }
+      await transaction.deleteRange(id, range, rows, bytes);
+      if (takesBack) transaction.rollbackTo(mark);
+      return rows;
     };
   }
 
@@ -288,6 +308,8 @@ export class History {
     pair.model.abort();
   }
 }
+
+const allOfIt = { rows: 1000, bytes: 1_000_000 };
 
 export function hex(bytes: Uint8Array): string {
   return bytes.length > 64 ? `${Buffer.from(bytes.subarray(0, 8)).toString('hex')}*${bytes.length}` : Buffer.from(bytes).toString('hex');

@@ -22,6 +22,7 @@ interface ScriptCommit {
   /** Nothing but deletes: what is known of it is the answer alone. */
   readonly isUnmarked: boolean;
   readonly writes: readonly { readonly dictionary: string; readonly key: string; readonly value: string | undefined }[];
+  readonly range: { readonly dictionary: string; readonly from: string | undefined; readonly to: string | undefined } | undefined;
   readonly creates: string | undefined;
   readonly drops: string | undefined;
   fate: 'open' | 'acknowledged' | 'refused' | 'unknown';
@@ -70,6 +71,9 @@ class Script {
     await this.#commit({ creates: 'b' });
     for (let round = 0; round < 5; round++) await this.#round(env, round);
     await this.#attempt(() => this.#engine?.checkpoint());
+    await this.#commit({ range: { dictionary: 'b', from: '1', to: '2/2' } });
+    await env.clock.sleep(8);
+    await this.#commit({ range: { dictionary: 'a', from: undefined, to: undefined }, writes: this.puts(7, 0) });
     await this.#commit({ drops: 'b' });
     await this.#commit({ writes: [...Array(30).keys()].map((i) => ({ dictionary: 'a', key: `0/${i}`, value: undefined })) });
     for (let i = 0; i < 2; i++) await this.#commit({ writes: [{ dictionary: 'a', key: `large ${i}`, value: 'large'.repeat(4000 + i) }] });
@@ -111,8 +115,8 @@ class Script {
     return this.#commit({ writes, isUnmarked });
   }
 
-  async #commit(given: Partial<Pick<ScriptCommit, 'writes' | 'creates' | 'drops' | 'isUnmarked'>>): Promise<ScriptCommit> {
-    const commit: ScriptCommit = { mark: this.#commits.length, isUnmarked: given.isUnmarked ?? false, writes: given.writes ?? [], creates: given.creates, drops: given.drops, fate: 'open' };
+  async #commit(given: Partial<Pick<ScriptCommit, 'writes' | 'range' | 'creates' | 'drops' | 'isUnmarked'>>): Promise<ScriptCommit> {
+    const commit: ScriptCommit = { mark: this.#commits.length, isUnmarked: given.isUnmarked ?? false, writes: given.writes ?? [], range: given.range, creates: given.creates, drops: given.drops, fate: 'open' };
     this.#commits.push(commit);
     let transaction: Transaction | undefined;
     const built = await this.#attempt(async () => {
@@ -147,6 +151,12 @@ class Script {
     if (commit.creates !== undefined) this.#ids.set(commit.creates, transaction.createDictionary());
     const dropped = commit.drops === undefined ? undefined : this.#ids.get(commit.drops);
     if (dropped !== undefined) transaction.dropDictionary(dropped);
+    const { range } = commit;
+    const ranged = range === undefined ? undefined : this.#ids.get(range.dictionary);
+    if (range !== undefined && ranged !== undefined) {
+      const bounds = { ...(range.from === undefined ? {} : { from: encode(range.from) }), ...(range.to === undefined ? {} : { to: encode(range.to) }) };
+      await transaction.deleteRange(ranged, bounds, 0, 0);
+    }
     for (const { dictionary, key, value } of commit.writes) {
       const id = this.#ids.get(dictionary);
       if (id === undefined) continue;
@@ -204,8 +214,10 @@ class Script {
 /** Contents of every dictionary after these commits, which are in order; those of one round have keys of their own. */
 function contentsAfter(commits: readonly ScriptCommit[]): Map<string, Map<string, string>> {
   const contents = new Map<string, Map<string, string>>();
-  for (const { creates, drops, writes } of commits) {
+  for (const { creates, drops, writes, range } of commits) {
     if (creates !== undefined) contents.set(creates, new Map());
+    const ranged = range === undefined ? undefined : contents.get(range.dictionary);
+    for (const key of [...(ranged?.keys() ?? [])]) if ((range?.from ?? '') <= key && key < (range?.to ?? '~')) ranged?.delete(key);
     for (const { dictionary, key, value } of writes) {
       if (value === undefined) contents.get(dictionary)?.delete(key);
       else contents.get(dictionary)?.set(key, value);

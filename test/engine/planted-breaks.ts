@@ -5,7 +5,7 @@ import type { Break } from '../support/plant.ts';
 
 /** What is run against a copy: a kind of history and its seed, or the name of a scenario. */
 export type Catcher =
-  | { readonly by: 'history' | 'clients' | 'images' | 'lives' | 'failing writes'; readonly seed: number }
+  | { readonly by: 'history' | 'ranges' | 'clients' | 'images' | 'lives' | 'failing writes'; readonly seed: number }
   | { readonly by: 'scenario'; readonly name: string };
 
 export interface PlantedBreak extends Break {
@@ -15,6 +15,7 @@ export interface PlantedBreak extends Break {
 }
 
 const history = (seed: number): Catcher => ({ by: 'history', seed });
+const ranges = (seed: number): Catcher => ({ by: 'ranges', seed });
 const clients = (seed: number): Catcher => ({ by: 'clients', seed });
 const images = (seed: number): Catcher => ({ by: 'images', seed });
 const lives = (seed: number): Catcher => ({ by: 'lives', seed });
@@ -118,6 +119,58 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   {
     law: '11', name: 'an older version is dropped although a snapshot needs it', caught: history(6),
     file: 'run/merge.js', from: 'keep = this.#lastSeq > oldest && this.#isSeen(seq, this.#lastSeq);', to: 'keep = false;',
+  },
+  {
+    law: '12', name: 'a point read does not ask the range deletes of buffers', caught: ranges(1),
+    file: 'tree/search.js', from: 'const hidden = ranges.length === 0 ? 0 : coveringSeq(ranges, key, seq);', to: 'const hidden = 0;',
+  },
+  {
+    law: '12', name: 'a scan does not ask the range deletes of buffers', caught: ranges(1),
+    file: 'tree/scan.js', from: 'cover.add(ranges);', to: '',
+  },
+  {
+    law: '12', name: 'a scan steps over newer points in a range', caught: history(2),
+    file: 'tree/scan-cover.js', from: 'return coveringSeq(this.#own, key, Infinity);', to: 'return Infinity;',
+  },
+  {
+    law: '12', name: 'a snapshot sees range deletes that are newer', caught: ranges(1),
+    file: 'tree/scan-cover.js', from: 'if (range.seq <= this.#seq)', to: '',
+  },
+  {
+    law: '12', name: 'points before a range delete of their transaction stay', caught: scenario('points before a range delete of their transaction go, points after it stay'),
+    file: 'txn/write-set.js', from: 'return front.ranges.length === 0 || ', to: 'return true || ',
+  },
+  {
+    law: '12', name: 'a range delete in an older transaction takes what it does not see', caught: history(8),
+    file: 'transaction.js', from: "this.mode === 'statement' || tree.lastSeq <= this.snapshot)", to: 'true)',
+  },
+  {
+    law: '12', name: 'a range is locked under those who have written', caught: clients(2),
+    file: 'txn/range-locks.js', from: 'return users === undefined || users.size === 0 || (users.size === 1 && users.has(owner));', to: 'return true;',
+  },
+  {
+    law: '12', name: 'a key is locked in the range of another', caught: scenario('a range waits for writers, and writers for it'),
+    file: 'txn/range-locks.js', from: "if (lock.held)\n                return 'held';", to: '',
+  },
+  {
+    law: '12', name: 'a range delete is not among the recent keys', caught: scenario('a key that went with a range after the snapshot is a conflict'),
+    file: 'commits.js', from: 'this.#state.recent.addRange(dictionary, range);', to: '',
+  },
+  {
+    law: '12', name: 'a subtree goes that a snapshot sees', caught: scenario('a snapshot goes on seeing what a range delete took, and the space comes back after it'),
+    file: 'tree/job/subtree.js', from: 'isWhole(range) && range.seq <= context.limits.settledSeq', to: 'isWhole(range)',
+  },
+  {
+    law: '12', name: 'a buffer loses its range deletes when it goes down', caught: ranges(1),
+    file: 'tree/job/push-job.js', from: 'return joinRanges(added, below, context.snapshots);', to: 'return below;',
+  },
+  {
+    law: '12', name: 'a leaf keeps what a range delete took', caught: ranges(1),
+    file: 'tree/job/push-job.js', from: 'leafWork(context, { sources: sourcesOf(merged), ranges: work.ranges }', to: 'leafWork(context, { sources: sourcesOf(merged), ranges: [] }',
+  },
+  {
+    law: '12', name: 'a log record forgets the bounds of its range', caught: images(1),
+    file: 'wal/record.js', from: '(from === undefined ? 0 : 1) | (to === undefined ? 0 : 2)', to: '0',
   },
   {
     law: '14', name: 'an edit is applied in two halves', caught: clients(13),

@@ -7,46 +7,9 @@ import type { DictionaryId, EngineOptions, Environment, Transaction } from '../.
 import { SimEnv } from '../sim/sim-env.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 import type { OpenEnvironment } from './history.ts';
-
-/** One script; rejects when the law does not hold. */
-export type Scenario = (open: OpenEnvironment) => Promise<void>;
-
-const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
-const MiB = 1024 * 1024;
-
-async function withEngine(open: OpenEnvironment, options: Partial<EngineOptions>, act: (engine: Environment, id: DictionaryId, sim: SimEnv) => Promise<void>): Promise<SimEnv> {
-  const sim = await SimEnv.create({ seed: 1 });
-  await sim.run(async () => {
-    const engine = await open(sim, '/data', { cacheBytes: MiB, ...options });
-    const first = engine.begin('statement');
-    const id = first.createDictionary();
-    await first.commit();
-    await act(engine, id, sim);
-    await engine.close();
-  });
-  return sim;
-}
-
-async function put(engine: Environment, id: DictionaryId, key: string, value: string | Uint8Array = 'v'): Promise<void> {
-  const transaction = engine.begin('statement');
-  await transaction.put(id, encode(key), typeof value === 'string' ? encode(value) : value);
-  await transaction.commit();
-}
-
-/** The code of what `act` fails with. */
-async function codeOf(act: () => unknown): Promise<string> {
-  try {
-    await act();
-  } catch (error) {
-    if (error instanceof EngineError) return error.code;
-    throw error;
-  }
-  return 'none';
-}
-
-async function assertCode(act: () => unknown, code: string): Promise<void> {
-  assert.equal(await codeOf(act), code);
-}
+import { conflictWithRange, deleteAllUnread, deleteOlder, deletePart, deleteUnderReader, pointsBesideRange, rangeLocks } from './range-scenarios.ts';
+import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
+import type { Scenario } from './scenario-engine.ts';
 
 /** Law 4: what is forgotten raises the floor, and a writer from below it is refused. */
 async function forgottenKeys(open: OpenEnvironment): Promise<void> {
@@ -422,4 +385,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a full disk refuses what grows, lets deletes through, and uses what they give back': fullDisk,
   'memory stays within the budget': boundedMemory,
   'a remove above a leaf hides what is in the leaf': removeAboveLeaf,
+  'deleting everything reads no leaf and gives the space back': deleteAllUnread,
+  'a range in the middle frees whole subtrees, and reads step over it': deletePart,
+  'a snapshot goes on seeing what a range delete took, and the space comes back after it': deleteUnderReader,
+  'a range delete in an older transaction takes only what it sees': deleteOlder,
+  'a range waits for writers, and writers for it': rangeLocks,
+  'a key that went with a range after the snapshot is a conflict': conflictWithRange,
+  'points before a range delete of their transaction go, points after it stay': pointsBesideRange,
 };

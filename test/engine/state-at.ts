@@ -6,6 +6,7 @@ import type { DictionaryId } from '../../src/engine/index.ts';
 /** One change of a commit. */
 export type Change =
   | { readonly kind: 'put'; readonly dictionary: number; readonly key: string; readonly value: string | undefined }
+  | { readonly kind: 'range'; readonly dictionary: number; readonly from: string | undefined; readonly to: string | undefined }
   | { readonly kind: 'count'; readonly dictionary: number; readonly rows: number; readonly bytes: number }
   | { readonly kind: 'create'; readonly dictionary: DictionaryId }
   | { readonly kind: 'drop'; readonly dictionary: number };
@@ -18,6 +19,11 @@ export interface Totals {
 interface Contents {
   readonly rows: Map<string, string>;
   totals: Totals;
+}
+
+/** Whether a key lies in a range; as hexadecimal text it has the order of its bytes. */
+export function isInside(key: string, { from, to }: { readonly from: string | undefined; readonly to: string | undefined }): boolean {
+  return (from === undefined || key >= from) && (to === undefined || key < to);
 }
 
 /** Dictionary 1 is there from the beginning. */
@@ -37,7 +43,9 @@ export class State {
       if (change.kind === 'create') continue;
       assert.ok(contents !== undefined, `nobody writes to dictionary ${change.dictionary} after its drop`);
       if (change.kind === 'count') contents.totals = { rows: contents.totals.rows + change.rows, bytes: contents.totals.bytes + change.bytes };
-      else if (change.value === undefined) contents.rows.delete(change.key);
+      else if (change.kind === 'range') {
+        for (const key of [...contents.rows.keys()]) if (isInside(key, change)) contents.rows.delete(key);
+      } else if (change.value === undefined) contents.rows.delete(change.key);
       else contents.rows.set(change.key, change.value);
     }
   }

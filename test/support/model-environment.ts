@@ -4,6 +4,8 @@
 import { compareBytes } from '../../src/base/bytes.ts';
 import { must } from '../../src/base/assert.ts';
 import { EngineError } from '../../src/base/errors.ts';
+import { coveringSeq, coversKey } from '../../src/engine/run/range-delete.ts';
+import type { RangeDelete } from '../../src/engine/run/range-delete.ts';
 import type {
   Batch,
   BatchLimit,
@@ -43,6 +45,10 @@ class ModelDictionary {
   dropped: number = Number.POSITIVE_INFINITY;
   readonly entries: Entry[] = []; // by key
   readonly deltas: Delta[] = [];
+  /** Every range delete that was committed as one. */
+  readonly ranges: RangeDelete[] = [];
+  /** The newest commit that changed it. */
+  lastSeq: number = 0;
 
   constructor(created: number) {
     this.created = created;
@@ -66,7 +72,8 @@ class ModelDictionary {
   }
 
   read(key: Uint8Array, seq: number): Uint8Array | undefined {
-    return this.find(key)?.versions.findLast((version) => version.seq <= seq)?.value;
+    const version = this.find(key)?.versions.findLast((other) => other.seq <= seq);
+    return version !== undefined && version.seq >= coveringSeq(this.ranges, key, seq) ? version.value : undefined;
   }
 
   write(key: Uint8Array, version: Version): void {
@@ -82,6 +89,12 @@ interface OwnWrite {
   readonly id: DictionaryId;
   readonly key: Uint8Array;
   readonly value: Uint8Array | undefined;
+}
+
+interface OwnRange {
+  readonly order: number;
+  readonly id: DictionaryId;
+  readonly range: RangeDelete;
 }
 
 interface Lock {
@@ -102,6 +115,7 @@ export class ModelEnvironment implements Environment {
   nextDictionary: number = 2;
   open: number = 0;
   commits: number = 0;
+  readonly transactions: Set<ModelTransaction> = new Set();
 
   get visible(): Seq {
     return this.newest as Seq;
@@ -109,7 +123,9 @@ export class ModelEnvironment implements Environment {
 
   begin(mode: TransactionMode, from?: Transaction): Transaction {
     this.open += 1;
-    return new ModelTransaction(this, mode, from?.snapshot ?? this.visible);
+    const transaction = new ModelTransaction(this, mode, from?.snapshot ?? this.visible);
+    this.transactions.add(transaction);
+    return transaction;
   }
 
   dictionary(id: DictionaryId, seq: number): ModelDictionary {
@@ -155,6 +171,10 @@ class ModelTransaction implements Transaction {
   readonly #created: Map<DictionaryId, ModelDictionary> = new Map();
   readonly #dropped: Set<DictionaryId> = new Set();
   #writes: OwnWrite[] = [];
+  #ranges: OwnRange[] = [];
+  /** Dictionaries that it has locked or written a key of. */
+  readonly used: Set<DictionaryId> = new Set();
+  readonly lockedRanges: { readonly id: DictionaryId; readonly range: RangeDelete }[] = [];
   #counts: { readonly order: number; readonly id: DictionaryId; readonly rows: number; readonly bytes: number }[] = [];
   #order = 0;
   #ended = false;
@@ -181,8 +201,44 @@ class ModelTransaction implements Transaction {
     this.#dropped.add(id);
   }
 
-  own(id: DictionaryId, key: Uint8Array, upTo: number = Infinity): OwnWrite | undefined {
-    return this.#writes.findLast((write) => write.id === id && write.order <= upTo && compareBytes(write.key, key) === 0);
+  own(id: DictionaryId, key: Uint8Array): { readonly order: number; readonly value: Uint8Array | undefined } | undefined {
+    const write = this.#writes.findLast((other) => other.id === id && compareBytes(other.key, key) === 0);
+    const range = this.#ranges.findLast((other) => other.id === id && coversKey(other.range, key));
+    return range !== undefined && range.order > (write?.order ?? 0) ? { order: range.order, value: undefined } : write;
+  }
+
+  /** Whether somebody else has a range with the key. */
+  #isInRange(id: DictionaryId, key: Uint8Array): boolean {
+    const others = [...this.#environment.transactions].filter((other) => other !== this);
+    return others.some((other) => other.lockedRanges.some((locked) => locked.id === id && coversKey(locked.range, key)));
+  }
+
+  #tryRange(id: DictionaryId, { from, to }: KeyRange): boolean {
+    const others = [...this.#environment.transactions].filter((other) => other !== this);
+    if (others.some((other) => other.used.has(id) || other.lockedRanges.some((locked) => locked.id === id))) return false;
+    this.lockedRanges.push({ id, range: { from, to, seq: 0 } });
+    return true;
+  }
+
+  lockRange(id: DictionaryId, range: KeyRange): Soon<void> {
+    this.#dictionary(id);
+    if (!this.#tryRange(id, range)) throw new EngineError(this.mode === 'statement' ? 'locked' : 'write-conflict', 'others have written');
+  }
+
+  async deleteRange(id: DictionaryId, range: KeyRange, rows: number, bytes: number): Promise<void> {
+    const dictionary = this.#dictionary(id);
+    const { from, to } = range;
+    if (from !== undefined && to !== undefined && compareBytes(from, to) >= 0) return;
+    const isOwn = this.#created.has(id);
+    const isFree = isOwn || this.#tryRange(id, range);
+    if (!isFree && this.mode === 'statement') throw new EngineError('locked', 'others have written');
+    if (isFree && (isOwn || this.mode === 'statement' || dictionary.lastSeq <= this.snapshot)) {
+      this.#ranges.push({ order: ++this.#order, id, range: { from, to, seq: 0 } });
+    } else {
+      const cursor = this.cursor(id, range, 1);
+      for (let batch = await cursor.nextBatch(oneRow); batch.length > 0; batch = await cursor.nextBatch(oneRow)) await this.remove(id, batch.key(0));
+    }
+    this.count(id, -rows, -bytes);
   }
 
   get(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {
@@ -201,13 +257,16 @@ class ModelTransaction implements Transaction {
     const dictionary = this.#dictionary(id);
     const name = `${id}/${hex(key)}`;
     if (this.#held.has(name)) return undefined;
+    if (this.#isInRange(id, key)) throw new EngineError(this.mode === 'statement' ? 'locked' : 'write-conflict', 'a range of another transaction');
+    this.used.add(id);
     const lock = this.#environment.locks.get(name);
     if (lock !== undefined && this.mode !== 'statement') throw new EngineError('write-conflict', 'another transaction holds the key');
     if (lock !== undefined) return this.#wait(name, lock);
     this.#environment.locks.set(name, { owner: this, waiters: [] });
     this.#held.add(name);
     const newest = dictionary.find(key)?.versions.at(-1)?.seq ?? 0;
-    if (this.mode === 'snapshot' && newest > this.snapshot) throw new EngineError('write-conflict', 'the key was changed since');
+    const isOld = newest > this.snapshot || coveringSeq(dictionary.ranges, key, Infinity) > this.snapshot;
+    if (this.mode === 'snapshot' && isOld) throw new EngineError('write-conflict', 'the key was changed since');
     return undefined;
   }
 
@@ -248,10 +307,12 @@ class ModelTransaction implements Transaction {
   }
 
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
+    this.used.add(id);
     this.#write(id, key, value);
   }
 
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void> {
+    this.used.add(id);
     this.#write(id, key, undefined);
   }
 
@@ -270,6 +331,7 @@ class ModelTransaction implements Transaction {
     const rows = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array | undefined }>();
     for (const { key } of dictionary.entries) rows.set(hex(key), { key, value: dictionary.read(key, this.snapshot) });
     for (const write of this.#writes) if (write.id === id) rows.set(hex(write.key), write);
+    for (const row of rows.values()) rows.set(hex(row.key), { key: row.key, value: (this.own(id, row.key) ?? row).value });
     const inside = [...rows.values()].filter(({ key, value }) =>
       value !== undefined &&
       (range.from === undefined || compareBytes(key, range.from) >= 0) &&
@@ -285,13 +347,14 @@ class ModelTransaction implements Transaction {
   rollbackTo(mark: number): void {
     this.#writes = this.#writes.filter((write) => write.order <= mark);
     this.#counts = this.#counts.filter((count) => count.order <= mark);
+    this.#ranges = this.#ranges.filter((range) => range.order <= mark);
   }
 
   async commit(): Promise<Seq> {
     const environment = this.#environment;
     await Promise.resolve();
     if (this.#ended) throw new EngineError('closed', 'the transaction has ended');
-    const writes = this.#writes.length + this.#created.size + this.#dropped.size + this.#counts.length;
+    const writes = this.#writes.length + this.#created.size + this.#dropped.size + this.#counts.length + this.#ranges.length;
     if (writes > 0) this.#apply(++environment.newest);
     this.#end();
     environment.commits += 1;
@@ -300,10 +363,23 @@ class ModelTransaction implements Transaction {
 
   #apply(seq: number): void {
     const { dictionaries } = this.#environment;
-    for (const [id, dictionary] of this.#created) dictionaries.set(id, dictionary);
+    for (const [id, dictionary] of this.#created) {
+      dictionaries.set(id, dictionary);
+      dictionary.lastSeq = seq;
+    }
     const last = new Map(this.#writes.map((write) => [`${write.id}/${hex(write.key)}`, write]));
-    for (const { id, key, value } of last.values()) must(dictionaries.get(id), 'known').write(key, { seq, value });
-    for (const { id, rows, bytes } of this.#counts) must(dictionaries.get(id), 'known').deltas.push({ seq, rows, bytes });
+    const changed = (id: DictionaryId): ModelDictionary => {
+      const dictionary = must(dictionaries.get(id), 'known');
+      dictionary.lastSeq = seq;
+      return dictionary;
+    };
+    for (const { id, range } of this.#ranges) changed(id).ranges.push({ ...range, seq });
+    for (const write of last.values()) if (this.own(write.id, write.key) === write) changed(write.id).write(write.key, { seq, value: write.value });
+    for (const { id, rows, bytes } of this.#counts) {
+      must(dictionaries.get(id), 'known').deltas.push({ seq, rows, bytes });
+      const own = this.#counts.filter((count) => count.id === id);
+      if (isChange(own)) changed(id);
+    }
     for (const id of this.#dropped) must(dictionaries.get(id), 'known').dropped = seq;
   }
 
@@ -314,6 +390,7 @@ class ModelTransaction implements Transaction {
   #end(): void {
     this.#ended = true;
     this.#environment.open -= 1;
+    this.#environment.transactions.delete(this);
     for (const name of this.#held) {
       const lock = must(this.#environment.locks.get(name), 'held');
       const next = lock.waiters.shift();
@@ -325,6 +402,13 @@ class ModelTransaction implements Transaction {
       }
     }
   }
+}
+
+const oneRow = { rows: 1, bytes: 1 };
+
+/** Whether stated deltas come to something. */
+function isChange(counts: readonly { readonly rows: number; readonly bytes: number }[]): boolean {
+  return counts.reduce((sum, { rows }) => sum + rows, 0) !== 0 || counts.reduce((sum, { bytes }) => sum + bytes, 0) !== 0;
 }
 
 class ModelCursor implements Cursor {

@@ -10,7 +10,7 @@ import { unitBytes } from './block-number.ts';
 import type { BlockNumber, CheckpointRoot } from './block-number.ts';
 
 /** Format of the data file that this program writes; a larger one is refused. */
-const dataFormatVersion = 1;
+const dataFormatVersion = 2;
 
 /** The two slots that are written in turn. */
 export type Slot = 0 | 1;

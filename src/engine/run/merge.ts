@@ -6,7 +6,10 @@
 import { assert, must } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
 import { messageKinds } from './message.ts';
+import { RangeCover } from './range-delete.ts';
+import type { RangeDelete } from './range-delete.ts';
 import type { Run } from './run.ts';
+import { RunBuilder } from './run-builder.ts';
 import type { MessageSink } from './run-builder.ts';
 import { sharedPrefix } from './sorted-keys.ts';
 
@@ -16,6 +19,8 @@ export interface DropRule {
   readonly snapshots: Float64Array;
   /** Whether the oldest input is the leaf: then removes end, and what everybody sees is written with seq 0. */
   readonly atLeaf: boolean;
+  /** Range deletes that go with the inputs: like removes of every key they cover. Above the leaf they go on; there they end. */
+  readonly ranges: readonly RangeDelete[];
 }
 
 /** How far one step goes. Limits are soft: the versions of a key are never parted. */
@@ -31,6 +36,15 @@ export interface StepLimit {
 /** Why a step ended: an input must be fed, the bound or a limit was reached, or all inputs have ended. */
 export type StepEnd = 'input' | 'bound' | 'limit' | 'end';
 
+/** A message whose key ranges may cover; `newer`: the seq of the version before it; `keep`: what points alone say. */
+interface Covered {
+  readonly run: Run;
+  readonly at: number;
+  readonly seq: number;
+  readonly newer: number;
+  readonly keep: boolean;
+}
+
 /** Head of an input that has nothing before the bound. */
 const parked = Infinity;
 /** No key has this head. */
@@ -42,6 +56,7 @@ export class Merge {
   readonly #atLeaf: boolean;
   readonly #snapshots: Float64Array;
   readonly #oldest: number;
+  readonly #cover: RangeCover | undefined;
   /** The run that each input is in; absent when it must be fed or has ended. */
   readonly #runs: (Run | undefined)[];
   readonly #ended: boolean[];
@@ -58,6 +73,8 @@ export class Merge {
   #lastAt = 0;
   #lastSeq = 0;
   #lastHead = noHead;
+  /** Seq of a range delete that somebody sees between the versions of the key read so far and those to come; 0: none. */
+  #stands = 0;
   #read = 0;
 
   constructor(inputs: number, rule: DropRule) {
@@ -66,6 +83,7 @@ export class Merge {
     this.#atLeaf = rule.atLeaf;
     this.#snapshots = rule.snapshots;
     this.#oldest = rule.snapshots[0] as number;
+    this.#cover = rule.ranges.length === 0 ? undefined : new RangeCover(rule.ranges);
     this.#runs = new Array<Run | undefined>(inputs).fill(undefined);
     this.#ended = new Array<boolean>(inputs).fill(false);
     this.#at = new Uint32Array(inputs);
@@ -123,10 +141,11 @@ export class Merge {
       const run = this.#runs[input] as Run;
       const at = this.#at[input] as number;
       const seq = run.seqs === undefined ? 0 : (run.seqs[at] as number);
-      let keep = true;
-      if (head === this.#lastHead && this.#isLastKey(run, at)) {
-        keep = this.#lastSeq > oldest && this.#isSeen(seq, this.#lastSeq);
-      } else if (messages >= messagesMax || bytes >= bytesMax) return 'limit';
+      let newer = Infinity;
+      if (head === this.#lastHead && this.#isLastKey(run, at)) newer = this.#lastSeq;
+      else if (messages >= messagesMax || bytes >= bytesMax) return 'limit';
+      let keep = newer === Infinity || (newer > oldest && this.#isSeen(seq, newer));
+      if (this.#cover !== undefined) keep = this.#isKeptUnder(this.#cover, sink, { run, at, seq, newer, keep });
       if (keep) bytes += this.#give(sink, run, at, seq);
       messages++;
       this.#read++;
@@ -136,6 +155,23 @@ export class Merge {
       this.#lastHead = head;
       if (!this.#advance(input, run, at + 1)) return 'input';
     }
+  }
+
+  /**
+   * Whether a message stays where ranges cover its key: a range delete between it and the newer version is a version too. At the leaf, where
+   * ranges end, a remove of the key stands for the range as soon as something older of the key stays.
+   */
+  #isKeptUnder(cover: RangeCover, sink: MessageSink, of: Covered): boolean {
+    const { run, at, seq, newer } = of;
+    if (newer === Infinity) this.#stands = 0;
+    const range = cover.above(run.keys, run.keyOffsets[at] as number, run.keyOffsets[at + 1] as number, seq);
+    const isBetween = range < newer;
+    if (isBetween && (newer === Infinity || this.#isSeen(range, newer))) this.#stands = range;
+    const keep = isBetween ? range > this.#oldest && this.#isSeen(seq, range) : of.keep;
+    if (!keep) return false;
+    if (this.#stands > 0 && this.#atLeaf && run.kinds[at] === messageKinds.put) sink.append(removeOf(run.key(at), this.#stands), 0, this.#stands);
+    this.#stands = 0;
+    return true;
   }
 
   /** Hands a kept message on and returns its bytes, or 0 when it ends here. */
@@ -276,6 +312,15 @@ export class Merge {
     this.#heads[input] = at < stop ? headOf(run, at, this.#skip) : parked;
   }
 }
+
+/** A run of one remove. */
+function removeOf(key: Uint8Array, seq: number): Run {
+  const builder = new RunBuilder(1, key.length);
+  builder.appendMessage({ key, seq, kind: messageKinds.remove, value: nothing });
+  return builder.finish();
+}
+
+const nothing = new Uint8Array(0);
 
 /** Six bytes of key `index` behind the first `skip`, as a number in the order of bytes; what is behind the key counts as zero. */
 function headOf(run: Run, index: number, skip: number): number {

@@ -1,7 +1,7 @@
 // Messages: the changes that travel through the tree, and the numbers that their kinds have on disk. A kind that this program does not
 // know is a file of a newer program, not damage: EngineError `format`. See docs/file-format.md, "Runs".
 
-/** Kinds of messages as stored; the numbers never change their meaning. 2 (range remove) and 3 (update) are taken, not written yet. */
+/** Kinds of messages as stored; the numbers never change their meaning. 2 (range delete, which is in no run) and 3 (update) are taken. */
 export const messageKinds = { put: 0, remove: 1 } as const;
 
 /** A kind as stored. */

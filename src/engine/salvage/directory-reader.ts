@@ -48,6 +48,13 @@ class LogOverlay implements RecordVisitor {
     found.logged.appendSlice(message);
   }
 
+  rangeDelete(dictionary: number, { from, to }: Parameters<RecordVisitor['rangeDelete']>[1]): void {
+    const found = this.dictionaries.get(dictionary);
+    if (found === undefined || found.record.flushedSeq >= this.seq) return;
+    found.logged ??= new Front();
+    found.logged.appendRange({ from, to, seq: this.seq });
+  }
+
   count(): void {
     // Totals are counted anew from the rows that are found.
   }

@@ -7,6 +7,7 @@ import type { Codecs, Tasks } from '../../env/index.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import { Merge } from '../run/merge.ts';
 import { messageKinds } from '../run/message.ts';
+import type { RangeDelete } from '../run/range-delete.ts';
 import { RunBuilder } from '../run/run-builder.ts';
 import { decodeBasement } from '../run/extent.ts';
 import type { Run } from '../run/run.ts';
@@ -33,6 +34,12 @@ export interface TreeSources {
   readonly codecs: Codecs;
   readonly tasks: Tasks;
   readonly report: DamageSink;
+}
+
+/** What waits above a part of the tree, newest first. */
+interface Waiting {
+  readonly extents: readonly Extent[];
+  readonly ranges: readonly RangeDelete[];
 }
 
 /** Gives the windows of one input of the merge. */
@@ -74,20 +81,22 @@ export class TreeReader {
   /** All rows in order of keys, in batches. A dictionary that only the log knows has no tree (`root` 0). */
   async *rows(): AsyncGenerator<readonly FoundRow[]> {
     const everything = { from: undefined, to: undefined };
-    if (this.#record.root === 0) yield* this.#merge([], everything);
-    else yield* this.#subtree(this.#record.root, [], everything);
+    const above: Waiting = { extents: [], ranges: this.#logged?.ranges ?? [] };
+    if (this.#record.root === 0) yield* this.#merge(above, everything);
+    else yield* this.#subtree(this.#record.root, above, everything);
   }
 
-  async *#subtree(number: BlockNumber, above: readonly Extent[], range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
+  async *#subtree(number: BlockNumber, above: Waiting, range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
     const node = await this.#node(number, range);
     if (node?.kind === 'internal') yield* this.#children(node, above, range);
-    else yield* this.#merge(node?.extent === undefined ? above : [...above, node.extent], range);
+    else yield* this.#merge(node?.extent === undefined ? above : { ...above, extents: [...above.extents, node.extent] }, range);
   }
 
-  async *#children(node: InternalNode, above: readonly Extent[], range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
+  async *#children(node: InternalNode, above: Waiting, range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
     for (const [index, child] of node.children.entries()) {
       const inside = { from: node.pivots[index - 1] ?? range.from, to: node.pivots[index] ?? range.to };
-      yield* this.#subtree(child, [...above, ...(node.buffers[index] ?? [])], inside);
+      const waiting = { extents: [...above.extents, ...(node.buffers[index] ?? [])], ranges: [...above.ranges, ...(node.ranges[index] ?? [])] };
+      yield* this.#subtree(child, waiting, inside);
     }
   }
 
@@ -102,10 +111,10 @@ export class TreeReader {
     }
   }
 
-  async *#merge(extents: readonly Extent[], range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
+  async *#merge({ extents, ranges }: Waiting, range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
     const inputs: Pull[] = extents.map((extent, index) => this.#extent(extent, range, index === extents.length - 1));
     if (this.#logged !== undefined) inputs.unshift(fromFront(this.#logged, range));
-    const merge = new Merge(inputs.length, { snapshots: newest, atLeaf: true });
+    const merge = new Merge(inputs.length, { snapshots: newest, atLeaf: true, ranges });
     const sink = new RowSink();
     for (;;) {
       const end = merge.step(sink, { messages: stepMessages });

@@ -4,6 +4,8 @@ import type { BlockNumber } from '../block/block-number.ts';
 import type { Front } from './front.ts';
 import type { Extent, InternalNode, TreeNode } from './node.ts';
 import { extentsOf } from './node.ts';
+import { isWhole } from '../run/range-delete.ts';
+import type { RangeDelete } from '../run/range-delete.ts';
 import type { Tree } from './tree.ts';
 
 /** What a job changes. Nodes not named stay. */
@@ -27,7 +29,14 @@ export interface Edit {
 export interface FlushLimits {
   readonly bufferBytes: number;
   readonly runsMax: number;
+  /** The oldest seq that anybody may read at: what a range delete of at most this seq hides, nobody sees. */
+  readonly settledSeq: number;
 }
+
+/** This many range deletes of a child weigh as much as a full buffer. */
+const rangesMax = 8;
+/** And so many of those that hide what somebody still sees: pushing them would leave removes in the leaves. */
+const unsettledMax = 64;
 
 const stored = (extents: readonly Extent[]): number => extents.reduce((sum, extent) => sum + extent.fences.storedBytes, 0);
 const raw = (extents: readonly Extent[]): number => extents.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
@@ -44,6 +53,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
     tree.dirty.delete(number);
     tree.writing.delete(number);
     tree.heavy.delete(number);
+    tree.unsettled.delete(number);
   }
   if (edit.root !== undefined) tree.root = edit.root;
   if (edit.height !== undefined) tree.height = edit.height;
@@ -58,6 +68,9 @@ export function weigh(tree: Tree, node: InternalNode, limits: FlushLimits): void
   const heaviest = heaviestChild(node, limits);
   if (heaviest.weight >= limits.bufferBytes) tree.heavy.set(node.number, heaviest.weight);
   else tree.heavy.delete(node.number);
+  const unsettled = node.ranges.flat().filter(({ seq }) => seq > limits.settledSeq);
+  if (unsettled.length > 0) tree.unsettled.set(node.number, Math.min(...unsettled.map(({ seq }) => seq)));
+  else tree.unsettled.delete(node.number);
 }
 
 /** The child whose buffer weighs most. A buffer of too many runs weighs as much as a full one: reads must look into each. */
@@ -66,13 +79,22 @@ export function heaviestChild(node: InternalNode, limits: FlushLimits): { readon
   let weight = -1;
   node.buffers.forEach((buffer, index) => {
     const bytes = raw(buffer);
-    const own = buffer.length > limits.runsMax ? Math.max(bytes, limits.bufferBytes) : bytes;
+    const runs = buffer.length > limits.runsMax ? Math.max(bytes, limits.bufferBytes) : bytes;
+    const own = Math.max(runs, rangesWeight(node, node.ranges[index] ?? [], limits));
     if (own > weight) {
       child = index;
       weight = own;
     }
   });
   return { child, weight };
+}
+
+/** Range deletes go down at once where that frees whole leaves or subtrees, else in company. */
+function rangesWeight(node: InternalNode, ranges: readonly RangeDelete[], { bufferBytes, settledSeq }: FlushLimits): number {
+  if (ranges.length === 0) return 0;
+  const frees = ranges.some((range) => range.seq <= settledSeq && (node.height > 1 || isWhole(range)));
+  const most = ranges.some(({ seq }) => seq <= settledSeq) ? rangesMax : unsettledMax;
+  return frees ? bufferBytes : Math.min(bufferBytes, (bufferBytes * ranges.length) / most);
 }
 
 /** The extents of some nodes. */

@@ -7,6 +7,8 @@ import { assert } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
 import { hash32 } from '../../base/hash.ts';
 import type { MessageSlice } from '../run/message.ts';
+import { rangeBytes } from '../run/range-delete.ts';
+import type { RangeDelete } from '../run/range-delete.ts';
 
 // One row of `#rows` an entry.
 const keyStart = 0;
@@ -56,6 +58,8 @@ export class Front {
   /** Deltas of totals that came with the entries. */
   rows: number = 0;
   bytes: number = 0;
+  /** Range deletes; the array never changes. */
+  ranges: readonly RangeDelete[] = [];
 
   /** `like`: a front that held as much as this one shall; memory is had at once, not by doubling. */
   constructor(like?: Front) {
@@ -91,6 +95,7 @@ export class Front {
     this.seqMin = 0;
     this.rows = 0;
     this.bytes = 0;
+    this.ranges = [];
   }
 
   get count(): number {
@@ -99,19 +104,32 @@ export class Front {
 
   /** Whether nothing is lost if the front is: no message, and deltas that cancel out. */
   get isVoid(): boolean {
-    return this.#count === 0 && this.rows === 0 && this.bytes === 0;
+    return this.#count === 0 && this.rows === 0 && this.bytes === 0 && this.ranges.length === 0;
   }
 
   /** Bytes of keys and values, as they count against `frontBytes`. */
   get messageBytes(): number {
-    return this.#used + this.#count * 16;
+    return this.#used + this.#count * 16 + this.#rangeBytes;
   }
 
   /** Memory held, for the budget. */
   get byteSize(): number {
-    let size = this.#arena.length + this.#rows.byteLength + this.#table.byteLength;
+    let size = this.#arena.length + this.#rows.byteLength + this.#table.byteLength + this.#rangeBytes;
     for (const piece of this.#pieces) size += piece.byteLength;
     return size;
+  }
+
+  get #rangeBytes(): number {
+    let bytes = 0;
+    for (const range of this.ranges) bytes += rangeBytes(range);
+    return bytes;
+  }
+
+  /** Adds a range delete, newer than all before it; its keys are the front's from now on. */
+  appendRange(range: RangeDelete): void {
+    if (this.isVoid) this.seqMin = range.seq;
+    this.ranges = [range, ...this.ranges];
+    this.seqMax = Math.max(this.seqMax, range.seq);
   }
 
   /** Appends a message; bytes are copied. Entries of one key come with rising seqs. */
@@ -287,6 +305,7 @@ export class Front {
     this.#sorted = 0;
     this.seqMax = this.#count === 0 ? 0 : this.seq(this.#count - 1);
     if (this.#count === 0) this.seqMin = 0;
+    for (const { seq } of this.ranges) this.seqMax = Math.max(this.seqMax, seq);
   }
 
   /** Empties a slot and closes the gap, so that probing still finds what lies behind it. */

@@ -8,6 +8,8 @@ import { compareBytes } from '../../base/bytes.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import { Fences } from '../run/fences.ts';
+import { rangeBytes } from '../run/range-delete.ts';
+import type { RangeDelete } from '../run/range-delete.ts';
 
 /** A block of sorted messages and the table of its basements. */
 export interface Extent {
@@ -32,6 +34,8 @@ export interface InternalNode {
   readonly children: readonly BlockNumber[];
   /** For each child what waits for it, newest first. */
   readonly buffers: readonly (readonly Extent[])[];
+  /** For each child the range deletes that wait for it, clipped to it, in no order. What is below is older. */
+  readonly ranges: readonly (readonly RangeDelete[])[];
 }
 
 export type TreeNode = LeafNode | InternalNode;
@@ -54,6 +58,7 @@ export function nodeBytes(node: TreeNode): number {
   let bytes = 256;
   for (const pivot of node.pivots) bytes += 96 + pivot.length;
   for (const buffer of node.buffers) for (const extent of buffer) bytes += 96 + extent.fences.byteSize;
+  for (const ranges of node.ranges) for (const range of ranges) bytes += rangeBytes(range);
   return bytes;
 }
 
@@ -74,6 +79,29 @@ function writeExtent(writer: ByteWriter, extent: Extent): void {
 function readExtent(reader: ByteReader): Extent {
   const block = reader.varint() as BlockNumber;
   return { block, fences: Fences.decode(reader) };
+}
+
+const rangeFlags = { from: 1, to: 2 } as const;
+
+/** Writes a range delete. */
+export function writeRange(writer: ByteWriter, { from, to, seq }: RangeDelete): void {
+  writer.varint(seq);
+  writer.u8((from === undefined ? 0 : rangeFlags.from) | (to === undefined ? 0 : rangeFlags.to));
+  for (const bound of [from, to]) {
+    if (bound === undefined) continue;
+    writer.varint(bound.length);
+    writer.append(bound);
+  }
+}
+
+/** Reads what writeRange wrote. */
+export function readRange(reader: ByteReader): RangeDelete {
+  const seq = reader.varint();
+  const flags = reader.u8();
+  if (flags > 3) throw new EngineError('format', `a range delete with unknown flags ${flags}`);
+  const from = (flags & rangeFlags.from) === 0 ? undefined : reader.copy(reader.varint());
+  const to = (flags & rangeFlags.to) === 0 ? undefined : reader.copy(reader.varint());
+  return { from, to, seq };
 }
 
 /** The bytes of a node as a meta block keeps them. */
@@ -97,6 +125,9 @@ export function encodeNode(node: TreeNode): Uint8Array {
     writer.varint(child);
     writer.varint(buffer.length);
     for (const extent of buffer) writeExtent(writer, extent);
+    const ranges = node.ranges[index] ?? [];
+    writer.varint(ranges.length);
+    for (const range of ranges) writeRange(writer, range);
   });
   return writer.bytes().slice();
 }
@@ -116,11 +147,15 @@ export function decodeNode(number: BlockNumber, bytes: Uint8Array): TreeNode {
   for (let i = 1; i < length; i++) pivots.push(reader.copy(reader.varint()));
   const children: BlockNumber[] = [];
   const buffers: Extent[][] = [];
+  const ranges: RangeDelete[][] = [];
   for (let i = 0; i < length; i++) {
     children.push(reader.varint() as BlockNumber);
     const buffer: Extent[] = [];
     for (let left = reader.varint(); left > 0; left--) buffer.push(readExtent(reader));
     buffers.push(buffer);
+    const waiting: RangeDelete[] = [];
+    for (let left = reader.varint(); left > 0; left--) waiting.push(readRange(reader));
+    ranges.push(waiting);
   }
-  return { kind: 'internal', number, height, pivots, children, buffers };
+  return { kind: 'internal', number, height, pivots, children, buffers, ranges };
 }

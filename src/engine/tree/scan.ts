@@ -12,6 +12,7 @@ import type { Run } from '../run/run.ts';
 import type { Front } from './front.ts';
 import type { Extent, InternalNode } from './node.ts';
 import { childOf } from './node.ts';
+import { ScanCover } from './scan-cover.ts';
 import type { ScanRange, ScanSource } from './scan-source.ts';
 import { ExtentSource, FrontSource } from './scan-source.ts';
 import { isMiss, search } from './search.ts';
@@ -49,6 +50,8 @@ export class Rows {
 /** A source with the window it stands in. */
 class Head {
   readonly source: ScanSource;
+  /** Of the transaction's own writes. */
+  readonly isOwn: boolean;
   run: Run | undefined;
   at: number = 0;
   end: number = 0;
@@ -58,12 +61,14 @@ class Head {
   cutAfter: boolean = false;
   ended: boolean = false;
 
-  constructor(source: ScanSource) {
+  constructor(source: ScanSource, isOwn: boolean) {
     this.source = source;
+    this.isOwn = isOwn;
   }
 }
 
 const keysASlice = 4096;
+const everything: ScanRange = { from: undefined, to: undefined };
 
 /** How `fill` ended: the rows are full, the range is at its end, or it is time to let others go on. */
 export type FillResult = 'full' | 'end' | 'slice' | Miss;
@@ -73,6 +78,8 @@ export class Scan {
   readonly #view: ScanView;
   readonly #range: ScanRange;
   #heads: Head[] = [];
+  /** Range deletes of the segment; absent when there are none. */
+  #cover: ScanCover | undefined;
   #segment: { readonly low: Uint8Array | undefined; readonly high: Uint8Array | undefined } | undefined;
   #done: boolean = false;
   #next: Uint8Array | undefined;
@@ -116,9 +123,12 @@ export class Scan {
     const { tree, cache, forward, seq, own } = this.#view;
     const position = this.#position();
     const extents: Extent[] = [];
+    const cover = new ScanCover(seq, own === undefined ? [] : own.front.ranges.filter((range) => range.seq <= own.seqMax));
+    for (const front of tree.fronts()) cover.add(front.ranges);
+    let hidden = cover.isEmpty ? undefined : cover.around(position, forward);
     let { low, high }: { low: Uint8Array | undefined; high: Uint8Array | undefined } = { low: undefined, high: undefined };
     let number: BlockNumber = tree.root;
-    for (;;) {
+    while (hidden === undefined) {
       const node = tree.node(number);
       if (node === undefined) return { kind: 'miss', block: number };
       if (node.kind === 'leaf') {
@@ -130,14 +140,20 @@ export class Scan {
       low = node.pivots[child - 1] ?? low;
       high = node.pivots[child] ?? high;
       number = node.children[child] as BlockNumber;
+      const ranges = node.ranges[child] ?? [];
+      if (ranges.length === 0) continue;
+      cover.add(ranges);
+      hidden = cover.around(position, forward);
     }
-    this.#segment = { low, high };
-    const range = intersect(this.#range, { from: low, to: high }, forward ? { from: position, to: undefined } : { from: undefined, to: position });
+    const segment = intersect({ from: low, to: high }, hidden ?? everything);
+    this.#segment = { low: segment.from, high: segment.to };
+    this.#cover = cover.isEmpty ? undefined : cover;
+    const range = intersect(this.#range, segment, forward ? { from: position, to: undefined } : { from: undefined, to: position });
     const sources: ScanSource[] = [];
     if (own !== undefined) sources.push(new FrontSource(own.front, own.seqMax, range, forward));
     for (const front of tree.fronts()) if (front.count > 0) sources.push(new FrontSource(front, seq, range, forward));
     for (const extent of extents) sources.push(new ExtentSource(cache, extent, { seqMax: seq, range, forward }));
-    this.#heads = sources.map((source) => new Head(source));
+    this.#heads = sources.map((source, i) => new Head(source, own !== undefined && i === 0));
     return undefined;
   }
 
@@ -206,7 +222,7 @@ export class Scan {
       if (head.run === undefined || (i > best && compareEntries(head.run, head.at, run, index) !== 0)) continue;
       let at = head.at;
       do {
-        if (!decided && head.run.seq(at) <= head.source.seqMax) decided = this.#give(head.run, at, rows);
+        if (!decided && head.run.seq(at) <= head.source.seqMax) decided = this.#give(head, head.run, at, rows);
         at += 1;
       } while (at < head.end && compareEntries(head.run, at, run, index) === 0);
       if (at === head.end && head.cutAfter && !decided) {
@@ -235,7 +251,7 @@ export class Scan {
         decided = true;
       }
       for (let at = start; at <= head.at && !decided; at++) {
-        if (head.run.seq(at) <= head.source.seqMax) decided = this.#give(head.run, at, rows);
+        if (head.run.seq(at) <= head.source.seqMax) decided = this.#give(head, head.run, at, rows);
       }
       move(head, start - 1);
     }
@@ -243,9 +259,10 @@ export class Scan {
   }
 
   /** Takes the message at `index` as what the snapshot sees of its key. */
-  #give(run: Run, index: number, rows: Rows): true {
+  #give(head: Head, run: Run, index: number, rows: Rows): true {
     this.#last = { run, index };
-    if (run.kinds[index] === messageKinds.put) rows.add(run, index);
+    if (run.kinds[index] !== messageKinds.put) return true;
+    if (this.#cover === undefined || run.seq(index) >= this.#cover.hiddenBelow(run.key(index), head.isOwn)) rows.add(run, index);
     return true;
   }
 
@@ -253,7 +270,7 @@ export class Scan {
   #ask(run: Run, index: number, rows: Rows): Miss | undefined {
     const { tree, cache, seq } = this.#view;
     const key = run.key(index);
-    const found = search(tree, cache, key, seq);
+    const found = this.#cover?.hiddenBelow(key, false) === Infinity ? undefined : search(tree, cache, key, seq);
     if (isMiss(found)) return found;
     this.#last = { run, index };
     if (found !== undefined && found !== 'removed') rows.add(singleRow(key, found), 0);

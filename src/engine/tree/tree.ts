@@ -74,6 +74,10 @@ export class Tree {
   writing: Map<BlockNumber, TreeNode> = new Map();
   /** Internal nodes whose heaviest buffer wants to go down, with its weight in bytes. */
   readonly heavy: Map<BlockNumber, number> = new Map();
+  /** Internal nodes with range deletes that hide what an open snapshot sees, with the seq of the oldest. */
+  readonly unsettled: Map<BlockNumber, number> = new Map();
+  /** The newest commit that changed it. */
+  lastSeq: number;
   readonly #cache: PartCache<Part>;
   #base: { rows: number; bytes: number };
   #deltas: TotalsDelta[] = [];
@@ -88,6 +92,7 @@ export class Tree {
     this.isGoing = record.droppedSeq !== Infinity;
     this.root = record.root;
     this.flushedSeq = record.flushedSeq;
+    this.lastSeq = Math.max(record.flushedSeq, record.createdSeq);
     this.storedBytes = record.storedBytes;
     this.rawBytes = record.rawBytes;
     this.leaves = record.leaves;

@@ -3,15 +3,21 @@
 // writer whose snapshot is below the floor gets `write-conflict`.
 
 import { hash52 } from '../../base/hash.ts';
+import { coveringSeq } from '../run/range-delete.ts';
+import type { RangeDelete } from '../run/range-delete.ts';
 
 /** Memory charged for an entry. */
 export const recentKeyBytes = 48;
 
-/** Keys (by 52-bit hash) with the seq of their last commit. */
+/** Most range deletes of one dictionary that are remembered. */
+const rangesMax = 64;
+
+/** Keys (by 52-bit hash) with the seq of their last commit, and range deletes. */
 export class RecentKeys {
   readonly #entriesMax: number;
   readonly #seqs: Map<number, number> = new Map();
   readonly #writers: Map<number, number> = new Map();
+  readonly #ranges: Map<number, RangeDelete[]> = new Map();
   #floor: number = 0;
 
   constructor(entriesMax: number) {
@@ -31,6 +37,7 @@ export class RecentKeys {
   open(snapshot: number): void {
     if (this.#writers.size === 0) {
       this.#seqs.clear();
+      this.#ranges.clear();
       this.#floor = snapshot;
     }
     this.#writers.set(snapshot, (this.#writers.get(snapshot) ?? 0) + 1);
@@ -40,7 +47,9 @@ export class RecentKeys {
     const left = (this.#writers.get(snapshot) ?? 0) - 1;
     if (left > 0) this.#writers.set(snapshot, left);
     else this.#writers.delete(snapshot);
-    if (this.#writers.size === 0) this.#seqs.clear();
+    if (this.#writers.size > 0) return;
+    this.#seqs.clear();
+    this.#ranges.clear();
   }
 
   /** Notes that the key was committed at `seq`; removals too. */
@@ -51,6 +60,22 @@ export class RecentKeys {
     this.#seqs.delete(key);
     this.#seqs.set(key, seq);
     if (this.#seqs.size > this.#entriesMax) this.#forget();
+  }
+
+  /** Notes that all keys of a range were removed. */
+  addRange(dictionary: number, range: RangeDelete): void {
+    if (this.#writers.size === 0) return;
+    const ranges = this.#ranges.get(dictionary) ?? [];
+    ranges.unshift(range);
+    const forgotten = ranges.length > rangesMax ? ranges.pop() : undefined;
+    if (forgotten !== undefined) this.#floor = Math.max(this.#floor, forgotten.seq);
+    this.#ranges.set(dictionary, ranges);
+  }
+
+  /** Whether a key was removed with a range after `snapshot`. */
+  removedSince(dictionary: number, key: Uint8Array, snapshot: number): boolean {
+    const ranges = this.#ranges.size === 0 ? undefined : this.#ranges.get(dictionary);
+    return ranges !== undefined && coveringSeq(ranges, key, Infinity) > snapshot;
   }
 
   #forget(): void {

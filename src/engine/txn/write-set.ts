@@ -2,7 +2,8 @@
 // see the writes as they were when it began, and a mark can take back what came after it (law 6).
 
 import { messageKinds } from '../run/message.ts';
-import type { DictionaryId, DictionaryOptions } from '../types.ts';
+import type { DictionaryId, DictionaryOptions, KeyRange } from '../types.ts';
+import { coveringSeq } from '../run/range-delete.ts';
 import type { Front } from '../tree/front.ts';
 import type { FrontPool } from './front-pool.ts';
 
@@ -43,7 +44,7 @@ export class WriteSet {
   }
 
   get isEmpty(): boolean {
-    return this.counts.length === 0 && this.changes.length === 0 && [...this.fronts.values()].every((front) => front.count === 0);
+    return this.counts.length === 0 && this.changes.length === 0 && [...this.fronts.values()].every((front) => front.count === 0 && front.ranges.length === 0);
   }
 
   /** Memory held. */
@@ -55,14 +56,33 @@ export class WriteSet {
 
   /** Appends a message; returns by how many bytes the set has grown. */
   write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): number {
+    const before = this.fronts.get(id)?.byteSize ?? 0;
+    const front = this.#front(id);
+    front.append(key, ++this.#operation, kind, value);
+    return front.byteSize - before;
+  }
+
+  /** Adds a range delete, which hides what was written before it too. */
+  writeRange(id: DictionaryId, { from, to }: KeyRange): number {
+    const before = this.fronts.get(id)?.byteSize ?? 0;
+    const front = this.#front(id);
+    front.appendRange({ from: from?.slice(), to: to?.slice(), seq: ++this.#operation });
+    return front.byteSize - before;
+  }
+
+  #front(id: DictionaryId): Front {
     let front = this.fronts.get(id);
-    const before = front?.byteSize ?? 0;
     if (front === undefined) {
       front = this.#pool.take();
       this.fronts.set(id, front);
     }
-    front.append(key, ++this.#operation, kind, value);
-    return front.byteSize - before;
+    return front;
+  }
+
+  /** Whether an entry is what the commit says of its key: no later one has it, and no later range delete covers it (law 12). */
+  static isLast(front: Front, entry: number): boolean {
+    if (!front.isNewest(entry)) return false;
+    return front.ranges.length === 0 || coveringSeq(front.ranges, front.key(entry), Infinity) < front.seq(entry);
   }
 
   count(id: DictionaryId, rows: number, bytes: number): void {
@@ -77,6 +97,7 @@ export class WriteSet {
   get givesBack(): boolean {
     let [removed, put] = [0, 0];
     for (const front of this.fronts.values()) {
+      removed += front.ranges.length;
       for (let entry = 0; entry < front.count; entry++) {
         if (front.kind(entry) === messageKinds.remove) removed += 1;
         else put += front.key(entry).length + front.value(entry).length;
@@ -96,6 +117,7 @@ export class WriteSet {
   /** Takes back what came after the operation of that number. */
   rollbackTo(operation: number): void {
     for (const front of this.fronts.values()) {
+      if (front.ranges.length > 0) front.ranges = front.ranges.filter(({ seq }) => seq <= operation);
       let count = front.count;
       while (count > 0 && front.seq(count - 1) > operation) count -= 1;
       if (count < front.count) front.truncate(count);

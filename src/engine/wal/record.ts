@@ -6,7 +6,7 @@ import { ByteWriter } from '../../base/byte-writer.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { CompressionName, DictionaryOptions } from '../types.ts';
 
-const tags = { put: 0, remove: 1, count: 4, create: 5, drop: 6 } as const;
+const tags = { put: 0, remove: 1, rangeDelete: 2, count: 4, create: 5, drop: 6 } as const;
 
 const compressions: readonly CompressionName[] = ['none', 'lz4', 'zlib', 'zstd'];
 
@@ -50,6 +50,19 @@ export class RecordWriter {
     writer.append(message.bytes, message.valueStart, message.valueEnd);
   }
 
+  /** A range delete; its seq is the record's. */
+  rangeDelete(dictionary: number, { from, to }: BoundedRange): void {
+    const writer = this.#writer;
+    writer.u8(tags.rangeDelete);
+    writer.varint(dictionary);
+    writer.u8((from === undefined ? 0 : 1) | (to === undefined ? 0 : 2));
+    for (const bound of [from, to]) {
+      if (bound === undefined) continue;
+      writer.varint(bound.length);
+      writer.append(bound);
+    }
+  }
+
   count(dictionary: number, rows: number, bytes: number): void {
     this.#writer.u8(tags.count);
     this.#writer.varint(dictionary);
@@ -85,9 +98,16 @@ export interface MessageSlice {
   kind: number;
 }
 
+/** Bounds of a range delete; absent: none. */
+export interface BoundedRange {
+  readonly from: Uint8Array | undefined;
+  readonly to: Uint8Array | undefined;
+}
+
 /** What a record says, part by part, in the order written. The slice is filled anew for the next message. */
 export interface RecordVisitor {
   message(dictionary: number, message: MessageSlice): void;
+  rangeDelete(dictionary: number, range: BoundedRange): void;
   count(dictionary: number, rows: number, bytes: number): void;
   create(dictionary: number, options: DictionaryOptions): void;
   drop(dictionary: number): void;
@@ -107,9 +127,18 @@ const readMessage = (kind: number): PartReader => (reader, visitor, slice) => {
   visitor.message(dictionary, slice);
 };
 
+function readBounds(reader: ByteReader): BoundedRange {
+  const flags = reader.u8();
+  if (flags > 3) throw new EngineError('format', `a range delete with unknown flags ${flags}`);
+  const from = (flags & 1) === 0 ? undefined : reader.copy(reader.varint());
+  const to = (flags & 2) === 0 ? undefined : reader.copy(reader.varint());
+  return { from, to };
+}
+
 const readers: ReadonlyMap<number, PartReader> = new Map<number, PartReader>([
   [tags.put, readMessage(0)],
   [tags.remove, readMessage(1)],
+  [tags.rangeDelete, (reader, visitor) => visitor.rangeDelete(reader.varint(), readBounds(reader))],
   [tags.count, (reader, visitor) => visitor.count(reader.varint(), reader.f64(), reader.f64())],
   [tags.create, (reader, visitor) => visitor.create(reader.varint(), readDictionaryOptions(reader))],
   [tags.drop, (reader, visitor) => visitor.drop(reader.varint())],

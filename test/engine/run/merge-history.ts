@@ -6,6 +6,8 @@ import fc from 'fast-check';
 import { compareBytes } from '../../../src/base/bytes.ts';
 import type { Merge, StepEnd, StepLimit } from '../../../src/engine/run/merge.ts';
 import { messageKinds } from '../../../src/engine/run/message.ts';
+import { coversKey } from '../../../src/engine/run/range-delete.ts';
+import type { RangeDelete } from '../../../src/engine/run/range-delete.ts';
 import type { Message } from '../../../src/engine/run/message.ts';
 import { RunBuilder } from '../../../src/engine/run/run-builder.ts';
 import { messagesOf, runOfMessages, sortMessages } from './messages.ts';
@@ -15,6 +17,7 @@ export interface History {
   readonly layers: readonly (readonly Message[])[];
   readonly snapshots: readonly number[];
   readonly atLeaf: boolean;
+  readonly ranges: readonly RangeDelete[];
 }
 
 const keyBytes = fc.oneof(
@@ -42,8 +45,9 @@ export const history: fc.Arbitrary<History> = fc
     visibleBack: fc.nat(3),
     atLeaf: fc.boolean(),
     settled: fc.boolean(),
+    ranges: fc.array(fc.record({ from: fc.option(keyBytes), to: fc.option(keyBytes), at: fc.nat(60) }), { maxLength: 4 }),
   })
-  .map(({ changes, prefix, layerCount, seqStep, open, visibleBack, atLeaf, settled }) => {
+  .map(({ changes, prefix, layerCount, seqStep, open, visibleBack, atLeaf, settled, ranges }) => {
     const layers: Message[][] = Array.from({ length: layerCount }, () => []);
     const highest = new Map<string, number>();
     const seqOf = (i: number): number => (i + 1) * seqStep;
@@ -60,30 +64,44 @@ export const history: fc.Arbitrary<History> = fc
     const visible = Math.max(0, seqOf(changes.length - 1) - visibleBack * seqStep);
     // What is settled was settled under snapshots that are all older than those of now.
     const snapshots = [...new Set([...open.map((at) => Math.min(at * seqStep, visible)), visible])].sort((a, b) => a - b);
-    return { layers: layers.map(sortMessages), snapshots, atLeaf };
+    const bound = (key: readonly number[] | null): Uint8Array | undefined => (key === null ? undefined : Uint8Array.from([...prefix, ...key]));
+    const deletes = ranges
+      .map(({ from, to, at }) => ({ from: bound(from), to: bound(to), seq: seqOf(Math.min(at, Math.max(0, changes.length - 1))) }))
+      .filter(({ from, to }) => from === undefined || to === undefined || compareBytes(from, to) < 0);
+    return { layers: layers.map(sortMessages), snapshots, atLeaf, ranges: deletes };
   });
 
-/** The version that a reader at `snapshot` comes to first. */
-export function read(messages: readonly Message[], key: Uint8Array, snapshot: number): Message | undefined {
+/** The version that a reader at `snapshot` comes to first; a range delete is a remove, older than a point of its own seq. */
+export function read(messages: readonly Message[], key: Uint8Array, snapshot: number, ranges: readonly RangeDelete[]): Message | undefined {
   let newest: Message | undefined;
   for (const message of messages) {
     if (compareBytes(message.key, key) !== 0 || message.seq > snapshot) continue;
     if (newest === undefined || message.seq > newest.seq) newest = message;
   }
+  const hidden = Math.max(0, ...ranges.filter((range) => range.seq <= snapshot && coversKey(range, key)).map(({ seq }) => seq));
+  if (hidden > (newest?.seq ?? 0)) return { key, seq: hidden, kind: messageKinds.remove, value: new Uint8Array() };
   return newest;
 }
 
 /** Laws 10 and 11 in their own words; a snapshot can be opened at any seq from the newest visible one on while the merge runs (law 3). */
-export function naiveMerge({ layers, snapshots, atLeaf }: History): Message[] {
+export function naiveMerge({ layers, snapshots, atLeaf, ranges }: History): Message[] {
   const all = sortMessages(layers.flat());
   const oldest = snapshots[0]!;
   const visible = snapshots.at(-1)!;
   const kept: Message[] = [];
+  let stands = 0;
   all.forEach((message, i) => {
-    const newer = all[i - 1];
-    const isOlderVersion = newer !== undefined && compareBytes(newer.key, message.key) === 0;
-    const isSeen = newer !== undefined && (newer.seq > visible || snapshots.some((snapshot) => message.seq <= snapshot && snapshot < newer.seq));
-    if (isOlderVersion && !isSeen) return;
+    const before = all[i - 1];
+    const point = before !== undefined && compareBytes(before.key, message.key) === 0 ? before.seq : Infinity;
+    const range = Math.min(...ranges.filter((other) => other.seq > message.seq && coversKey(other, message.key)).map(({ seq }) => seq));
+    const isSeen = (older: number, newer: number): boolean => newer > visible || snapshots.some((snapshot) => older <= snapshot && snapshot < newer);
+    if (point === Infinity) stands = 0;
+    if (range < point && (point === Infinity || isSeen(range, point))) stands = range;
+    const newer = Math.min(point, range);
+    if (newer !== Infinity && !isSeen(message.seq, newer)) return;
+    // At the leaf a remove stands for the range, where something older is kept that it hides.
+    if (stands > 0 && atLeaf && message.kind === messageKinds.put) kept.push({ key: message.key, seq: stands, kind: messageKinds.remove, value: new Uint8Array() });
+    stands = 0;
     kept.push(message);
   });
   if (!atLeaf) return kept;
@@ -122,8 +140,8 @@ export interface Step {
 export type MergeClass = typeof Merge;
 
 /** Drives a merge of the history to its end. */
-export function runMerge(Kernel: MergeClass, { layers, snapshots, atLeaf }: History, how: Drive): Step[] {
-  const merge = new Kernel(layers.length, { snapshots: Float64Array.from(snapshots), atLeaf });
+export function runMerge(Kernel: MergeClass, { layers, snapshots, atLeaf, ranges }: History, how: Drive): Step[] {
+  const merge = new Kernel(layers.length, { snapshots: Float64Array.from(snapshots), atLeaf, ranges });
   const left = layers.map((layer) => [...layer]);
   const bounds = how.bounds.map((bound) => Uint8Array.from(how.prefixed ? [7, 7, 7, ...bound] : bound)).sort(compareBytes);
   const steps: Step[] = [];

@@ -39,8 +39,8 @@ test('every open snapshot, and every later one, reads from the output what it re
       const later = inputs.map((message) => message.seq).filter((seq) => seq >= visible);
       for (const snapshot of [...past.snapshots, ...later, Number.MAX_SAFE_INTEGER]) {
         for (const { key } of inputs) {
-          const before = read(inputs, key, snapshot);
-          const after = read(output, key, snapshot);
+          const before = read(inputs, key, snapshot, past.ranges);
+          const after = read(output, key, snapshot, past.atLeaf ? [] : past.ranges);
           // Above the leaf a remove hides what lies below; at the leaf it is the same as nothing.
           const isNothing = past.atLeaf && before?.kind === messageKinds.remove && after === undefined;
           if (!isNothing) assert.deepEqual([after?.kind, after?.value], [before?.kind, before?.value]);
@@ -69,7 +69,7 @@ test('steps never end between two versions of a key', () => {
 
 test('a step that ends at its limit has read that many messages, or the rest of one key more', () => {
   const layer = Array.from({ length: 100 }, (_, i): Message => ({ key: Uint8Array.of(i), seq: 1, kind: 0, value: new Uint8Array(10) }));
-  const merge = new Merge(2, { snapshots: Float64Array.of(5), atLeaf: false });
+  const merge = new Merge(2, { snapshots: Float64Array.of(5), atLeaf: false, ranges: [] });
   merge.feed(0, runOfMessages(layer.map((message) => ({ ...message, seq: 2 }))));
   merge.feed(1, runOfMessages(layer));
   const builder = new RunBuilder();
@@ -84,7 +84,7 @@ test('a step that ends at its limit has read that many messages, or the rest of 
 
 test('a part of a run is merged as if it were all', () => {
   const layer = Array.from({ length: 20 }, (_, i): Message => ({ key: Uint8Array.of(i), seq: 1, kind: 0, value: Uint8Array.of(i) }));
-  const merge = new Merge(1, { snapshots: Float64Array.of(5), atLeaf: true });
+  const merge = new Merge(1, { snapshots: Float64Array.of(5), atLeaf: true, ranges: [] });
   const builder = new RunBuilder();
   merge.feed(0, runOfMessages(layer), 5, 9);
   assert.equal(merge.step(builder, { messages: 100 }), 'input');
@@ -112,7 +112,7 @@ const breaks: readonly Planted[] = [
   },
   {
     name: 'a version that a snapshot sees is dropped (law 11)',
-    from: 'this.#lastSeq > oldest && this.#isSeen(seq, this.#lastSeq)',
+    from: '(newer > oldest && this.#isSeen(seq, newer))',
     to: 'false',
   },
   {
@@ -134,6 +134,26 @@ const breaks: readonly Planted[] = [
     name: 'a snapshot that is opened while the merge runs loses versions (law 3)',
     from: 'if (newer > snapshots[snapshots.length - 1])',
     to: 'if (false)',
+  },
+  {
+    name: 'a range delete hides what has its own seq (law 12)',
+    from: 'cover.above(run.keys, run.keyOffsets[at], run.keyOffsets[at + 1], seq)',
+    to: 'cover.above(run.keys, run.keyOffsets[at], run.keyOffsets[at + 1], seq - 1)',
+  },
+  {
+    name: 'a range delete takes what a snapshot still sees (law 12)',
+    from: 'range > this.#oldest && this.#isSeen(seq, range)',
+    to: 'false',
+  },
+  {
+    name: 'a range delete ends at the leaf and leaves what it hides (law 12)',
+    from: 'sink.append(removeOf(run.key(at), this.#stands), 0, this.#stands);',
+    to: ';',
+  },
+  {
+    name: 'a range delete leaves the messages that nobody sees (law 12)',
+    from: 'range > this.#oldest && this.#isSeen(seq, range)',
+    to: 'true',
   },
   {
     name: 'a step goes on behind its bound',

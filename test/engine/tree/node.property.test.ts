@@ -35,6 +35,7 @@ const node: fc.Arbitrary<TreeNode> = fc.oneof(
     kind: 'internal', number: block(5), height, pivots,
     children: [...pivots, 0].map((_, i) => block(100 + i)),
     buffers: [...pivots, 0].map((_, i) => (i % 3 === 0 ? [extentOf(list, 200 + i), extentOf(list, 300 + i)] : [])),
+    ranges: [...pivots, 0].map((pivot, i) => (i % 4 === 1 ? [{ from: undefined, to: typeof pivot === 'number' ? undefined : pivot, seq: 7 + i }, { from: list[0], to: undefined, seq: 2 ** 40 }] : [])),
   })),
 );
 
@@ -75,7 +76,7 @@ test('a damaged node is read or refused, never more', () => {
 test('the child of a key is the one whose range holds it', () => {
   fc.assert(
     fc.property(keys, fc.uint8Array({ maxLength: 12 }), (pivots, key) => {
-      const internal: InternalNode = { kind: 'internal', number: block(1), height: 1, pivots, children: [...pivots, 0].map((_, i) => block(i + 2)), buffers: [] };
+      const internal: InternalNode = { kind: 'internal', number: block(1), height: 1, pivots, children: [...pivots, 0].map((_, i) => block(i + 2)), buffers: [], ranges: [] };
       assert.equal(childOf(internal, key), pivots.filter((pivot) => compareBytes(pivot, key) <= 0).length);
     }),
     { numRuns: 100 },

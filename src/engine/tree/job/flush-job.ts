@@ -1,10 +1,12 @@
-// Flushing a frozen front: into one new run for each child of the root, which is not read; or, where the root is a leaf, into that leaf.
+// Flushing a frozen front: into one new run for each child of the root, which is not read; or, where the root is a leaf, into that leaf. A
+// range delete over everything makes a new tree of what came with it and after it.
 
 import { must } from '../../../base/assert.ts';
 import type { Edit } from '../edit.ts';
 import { extentsOfAll } from '../edit.ts';
 import type { Front } from '../front.ts';
-import type { InternalNode, LeafNode, TreeNode } from '../node.ts';
+import { clipRanges, joinRanges } from '../../run/range-delete.ts';
+import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { Tree } from '../tree.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
@@ -12,29 +14,31 @@ import type { MergeSource } from './merge-work.ts';
 import type { JobStep } from './request.ts';
 import { merge, readNode } from './request.ts';
 import { splitRoot } from './split.ts';
+import { collectSubtree, hidesAll } from './subtree.ts';
 
 /** Moves the tree's oldest frozen front one level down. */
 export function* flushJob(tree: Tree, context: JobContext): JobStep<Edit> {
   const front = must(tree.frozen.at(-1), 'a frozen front');
   const root = yield* readNode(tree.root);
+  if (hidesAll(context, front.ranges)) return yield* flushOverAll(context, root, front);
   return root.kind === 'leaf' ? yield* flushToLeaf(context, root, front) : yield* flushToBuffers(context, root, front);
 }
 
 function* flushToBuffers(context: JobContext, root: InternalNode, front: Front): JobStep<Edit> {
-  const extents = yield* merge(bufferWork(context, [{ kind: 'front', front }], root.pivots));
+  const sources: MergeSource[] = front.count === 0 ? [] : [{ kind: 'front', front }];
+  const extents = yield* merge(bufferWork(context, { sources, ranges: front.ranges }, root.pivots));
   const buffers = root.buffers.map((buffer, child) => {
     const extent = extents[child];
     return extent === undefined ? buffer : [extent, ...buffer];
   });
   const added = present(extents);
-  const node: InternalNode = { ...root, buffers };
+  const ranges = root.ranges.map((waiting, child) => joinRanges(clipRanges(front.ranges, root.pivots[child - 1], root.pivots[child]), waiting, context.snapshots));
+  const node: InternalNode = { ...root, buffers, ranges };
   return { nodes: [node], removed: [], dropped: [], added, root: undefined, height: undefined, leavesDelta: 0, flushed: front };
 }
 
 function* flushToLeaf(context: JobContext, leaf: LeafNode, front: Front): JobStep<Edit> {
-  const rawBytes = front.messageBytes + (leaf.extent?.fences.rawBytes ?? 0);
-  const sources: MergeSource[] = [{ kind: 'front', front }, ...sourcesOf(extentsOfAll([leaf]))];
-  const extents = present(yield* merge(leafWork(context, sources, rawBytes)));
+  const extents = yield* mergeFront(context, front, extentsOfAll([leaf]));
   const leaves = leavesFor(context, extents, leaf.number);
   const grown = growRoot(context, leaves, pivotsBetween(extents));
   return {
@@ -43,11 +47,32 @@ function* flushToLeaf(context: JobContext, leaf: LeafNode, front: Front): JobSte
   };
 }
 
+/** Leaves of a front and what is below it. */
+function* mergeFront(context: JobContext, front: Front, below: readonly Extent[]): JobStep<Extent[]> {
+  const rawBytes = front.messageBytes + below.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
+  const sources: MergeSource[] = [...(front.count === 0 ? [] : [{ kind: 'front', front } as const]), ...sourcesOf(below)];
+  return present(yield* merge(leafWork(context, { sources, ranges: front.ranges }, rawBytes)));
+}
+
+/** What is in the tree goes, unread; what the front holds is the new one. */
+function* flushOverAll(context: JobContext, root: TreeNode, front: Front): JobStep<Edit> {
+  const below = yield* collectSubtree(root.number);
+  const extents = yield* mergeFront(context, front, []);
+  const leaves = leavesFor(context, extents, context.newNumber());
+  const grown = growRoot(context, leaves, pivotsBetween(extents));
+  return {
+    nodes: grown.nodes, removed: below.nodes, dropped: below.extents, added: extents,
+    root: grown.root?.number ?? must(leaves[0], 'a tree has a leaf').number, height: grown.root?.height ?? 0,
+    leavesDelta: leaves.length - below.leaves, flushed: front,
+  };
+}
+
 /** Puts as many internal levels over leaves as they need: none over one. */
 function growRoot(context: JobContext, leaves: readonly LeafNode[], pivots: readonly Uint8Array[]): { nodes: TreeNode[]; root: InternalNode | undefined } {
   if (leaves.length === 1) return { nodes: [...leaves], root: undefined };
   const root: InternalNode = {
     kind: 'internal', number: context.newNumber(), height: 1, pivots, children: leaves.map((leaf) => leaf.number), buffers: leaves.map(() => []),
+    ranges: leaves.map(() => []),
   };
   const split = splitRoot(context, root);
   return { nodes: [...leaves, ...split.nodes], root: split.root };

@@ -4,6 +4,7 @@ import type { BlockNumber } from '../../block/block-number.ts';
 import type { DictionaryOptions } from '../../types.ts';
 import type { FlushLimits } from '../edit.ts';
 import type { Extent, LeafNode } from '../node.ts';
+import type { RangeDelete } from '../../run/range-delete.ts';
 import type { MergeSource, MergeWork } from './merge-work.ts';
 
 /** What a job is given when it is made. */
@@ -16,15 +17,21 @@ export interface JobContext {
   readonly newNumber: () => BlockNumber;
 }
 
-/** Merging `sources` (newest first) into one buffered run for each range between pivots. */
-export function bufferWork(context: JobContext, sources: readonly MergeSource[], pivots: readonly Uint8Array[]): MergeWork {
-  return { sources, cut: { kind: 'pivots', pivots }, snapshots: context.snapshots, codec: 'lz4', readPageBytes: context.options.readPageBytes };
+/** What is merged: newest first, and the range deletes that go with it. */
+export interface Messages {
+  readonly sources: readonly MergeSource[];
+  readonly ranges: readonly RangeDelete[];
 }
 
-/** Merging `sources` (newest first, the leaf last) into leaves; `rawBytes` is what they hold together. */
-export function leafWork(context: JobContext, sources: readonly MergeSource[], rawBytes: number): MergeWork {
+/** Merging into one buffered run for each range between pivots. */
+export function bufferWork(context: JobContext, messages: Messages, pivots: readonly Uint8Array[]): MergeWork {
+  return { ...messages, cut: { kind: 'pivots', pivots }, snapshots: context.snapshots, codec: 'lz4', readPageBytes: context.options.readPageBytes };
+}
+
+/** Merging (the leaf last) into leaves; `rawBytes` is what the sources hold together. Range deletes end. */
+export function leafWork(context: JobContext, messages: Messages, rawBytes: number): MergeWork {
   const { compression, pageBytes, readPageBytes } = context.options;
-  return { sources, cut: { kind: 'leaves', bytes: leafBytesFor(rawBytes, pageBytes) }, snapshots: context.snapshots, codec: compression, readPageBytes };
+  return { ...messages, cut: { kind: 'leaves', bytes: leafBytesFor(rawBytes, pageBytes) }, snapshots: context.snapshots, codec: compression, readPageBytes };
 }
 
 /** Sources for extents, newest first. */

@@ -6,6 +6,7 @@ import { ByteWriter } from '../../../base/byte-writer.ts';
 import type { EngineErrorCode } from '../../../base/errors.ts';
 import type { CodecName } from '../../../env/index.ts';
 import { Fences } from '../../run/fences.ts';
+import type { RangeDelete } from '../../run/range-delete.ts';
 import { Front } from '../front.ts';
 import type { FrontImage } from '../front.ts';
 import type { Extent } from '../node.ts';
@@ -17,7 +18,7 @@ type SentSource =
 
 /** What the worker is sent: a merge to begin, the bytes that it asked for, the word that an extent was taken, or to forget the merge. */
 export type ToWorker =
-  | { readonly kind: 'begin'; readonly sources: readonly SentSource[]; readonly cut: MergeCut; readonly snapshots: Float64Array; readonly codec: CodecName; readonly readPageBytes: number }
+  | { readonly kind: 'begin'; readonly sources: readonly SentSource[]; readonly ranges: readonly RangeDelete[]; readonly cut: MergeCut; readonly snapshots: Float64Array; readonly codec: CodecName; readonly readPageBytes: number }
   | { readonly kind: 'stored'; readonly bytes: Uint8Array }
   | { readonly kind: 'taken' }
   | { readonly kind: 'forget' };
@@ -34,7 +35,11 @@ export type FromWorker =
 export function encodeWork(work: MergeWork, images: ReadonlyMap<Front, FrontImage>): ToWorker {
   const { cut, snapshots, codec, readPageBytes } = work;
   const pivots = cut.kind === 'pivots' ? { kind: cut.kind, pivots: cut.pivots.map((pivot) => pivot.slice()) } : cut;
-  return { kind: 'begin', sources: work.sources.map((source) => encodeSource(source, images)), cut: pivots, snapshots: snapshots.slice(), codec, readPageBytes };
+  return { kind: 'begin', sources: work.sources.map((source) => encodeSource(source, images)), ranges: work.ranges.map(encodeRange), cut: pivots, snapshots: snapshots.slice(), codec, readPageBytes };
+}
+
+function encodeRange({ from, to, seq }: RangeDelete): RangeDelete {
+  return { from: from?.slice(), to: to?.slice(), seq };
 }
 
 function encodeSource(source: MergeSource, images: ReadonlyMap<Front, FrontImage>): SentSource {
@@ -48,8 +53,8 @@ function encodeSource(source: MergeSource, images: ReadonlyMap<Front, FrontImage
 
 /** The merge of a first message. */
 export function decodeWork(sent: Extract<ToWorker, { kind: 'begin' }>): MergeWork {
-  const { cut, snapshots, codec, readPageBytes } = sent;
-  return { sources: sent.sources.map(decodeSource), cut, snapshots, codec, readPageBytes };
+  const { cut, ranges, snapshots, codec, readPageBytes } = sent;
+  return { sources: sent.sources.map(decodeSource), ranges, cut, snapshots, codec, readPageBytes };
 }
 
 function decodeSource(sent: SentSource): MergeSource {

@@ -8,6 +8,7 @@ import { must } from '../../../base/assert.ts';
 import { ExtentBuilder } from '../../run/extent.ts';
 import type { Fences } from '../../run/fences.ts';
 import { Merge } from '../../run/merge.ts';
+import type { RangeDelete } from '../../run/range-delete.ts';
 import type { Front } from '../front.ts';
 import type { Extent } from '../node.ts';
 import { ExtentInput, FrontInput } from './merge-input.ts';
@@ -25,6 +26,8 @@ export type MergeCut = { readonly kind: 'pivots'; readonly pivots: readonly Uint
 export interface MergeWork {
   /** Newest first. */
   readonly sources: readonly MergeSource[];
+  /** Range deletes that go with the sources. */
+  readonly ranges: readonly RangeDelete[];
   readonly cut: MergeCut;
   /** Open snapshots and the newest visible seq, ascending (law 3). */
   readonly snapshots: Float64Array;
@@ -69,6 +72,7 @@ const stepMessages = 1500;
 export function* mergeExtents(work: MergeWork, codecs: Codecs): MergeStep<void> {
   const inputs = work.sources.map((source, index) => inputOf(source, index, codecs));
   const { cut } = work;
+  if (inputs.length === 0) return;
   if (cut.kind === 'pivots') yield* intoBuffers(work, cut.pivots, { inputs, codecs });
   else yield* intoLeaves(work, cut.bytes, { inputs, codecs });
 }
@@ -84,7 +88,7 @@ function inputOf(source: MergeSource, index: number, codecs: Codecs): MergeInput
 
 /** One extent for each range between pivots; none where a range gets nothing. */
 function* intoBuffers(work: MergeWork, pivots: readonly Uint8Array[], { inputs, codecs }: Means): MergeStep<void> {
-  const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: false });
+  const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: false, ranges: work.ranges });
   for (let range = 0; range <= pivots.length; range++) {
     const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
     yield* advance(merge, inputs, builder, pivots[range], Number.POSITIVE_INFINITY);
@@ -94,7 +98,7 @@ function* intoBuffers(work: MergeWork, pivots: readonly Uint8Array[], { inputs, 
 
 /** Extents of about `leafBytes`; none when nothing is left. */
 function* intoLeaves(work: MergeWork, leafBytes: number, { inputs, codecs }: Means): MergeStep<void> {
-  const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: true });
+  const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: true, ranges: work.ranges });
   let range = 0;
   for (;;) {
     const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);

@@ -1,5 +1,6 @@
 // Pushing one child's whole buffer down: to an internal child as one new run for each grandchild, to a leaf as new leaves. On the way nodes
-// split that have grown too wide, and a leaf with nothing left goes.
+// split that have grown too wide, and a leaf with nothing left goes. Under a range delete that hides a whole child from everybody the child
+// goes unread.
 
 import { assert, must } from '../../../base/assert.ts';
 import type { Edit } from '../edit.ts';
@@ -7,11 +8,14 @@ import { extentsOfAll, heaviestChild } from '../edit.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { BlockNumber } from '../../block/block-number.ts';
 import type { Tree } from '../tree.ts';
+import { clipRanges, joinRanges } from '../../run/range-delete.ts';
+import type { RangeDelete } from '../../run/range-delete.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
 import type { JobStep } from './request.ts';
 import { merge, readNode } from './request.ts';
 import { splitNode, splitRoot } from './split.ts';
+import { collectSubtree, emptySubtree, hidesAll, unsettled } from './subtree.ts';
 
 /** Pushes the heaviest buffer of node `number` one level down. */
 export function* pushJob(tree: Tree, context: JobContext, number: BlockNumber): JobStep<Edit> {
@@ -20,8 +24,9 @@ export function* pushJob(tree: Tree, context: JobContext, number: BlockNumber): 
   const { child: index } = heaviestChild(node, context.limits);
   const child = yield* readNode(must(node.children[index], 'a child'));
   const buffer = must(node.buffers[index], 'a buffer');
-  const work = { tree, node, index, buffer };
-  return child.kind === 'leaf' ? yield* pushToLeaf(context, work, child) : yield* pushToNode(context, work, child);
+  const work = { tree, node, index, buffer, ranges: node.ranges[index] ?? [] };
+  if (child.kind === 'leaf') return yield* pushToLeaf(context, work, child);
+  return hidesAll(context, work.ranges) ? yield* pushOverSubtree(context, work, child) : yield* pushToNode(context, work, child);
 }
 
 interface Work {
@@ -29,25 +34,47 @@ interface Work {
   readonly node: InternalNode;
   readonly index: number;
   readonly buffer: readonly Extent[];
+  readonly ranges: readonly RangeDelete[];
 }
 
 function* pushToNode(context: JobContext, work: Work, child: InternalNode): JobStep<Edit> {
-  const extents = yield* merge(bufferWork(context, sourcesOf(work.buffer), child.pivots));
+  const extents = yield* merge(bufferWork(context, { sources: sourcesOf(work.buffer), ranges: work.ranges }, child.pivots));
   const buffers = child.buffers.map((below, grandchild) => {
     const extent = extents[grandchild];
     return extent === undefined ? below : [extent, ...below];
   });
+  const ranges = child.ranges.map((below, grandchild) => {
+    const added = clipRanges(work.ranges, child.pivots[grandchild - 1], child.pivots[grandchild]);
+    return joinRanges(added, below, context.snapshots);
+  });
   // Nothing waits for the child now, so this is the moment in which it may split.
-  const split = splitNode(context, { ...child, buffers });
+  const split = splitNode(context, { ...child, buffers, ranges });
   const added = present(extents);
   const parent = replaceChild(work, split.nodes.map((node) => node.number), split.pivots);
   return closeEdit(context, work, { parent, below: split.nodes, added, dropped: work.buffer, leavesDelta: 0, removed: [] });
 }
 
+/** Everything below the child goes; what is left of the buffer is newer. */
+function* pushOverSubtree(context: JobContext, work: Work, child: InternalNode): JobStep<Edit> {
+  const below = yield* collectSubtree(child.number);
+  const [left] = yield* merge(bufferWork(context, { sources: sourcesOf(work.buffer), ranges: work.ranges }, []));
+  const waiting = { extents: left === undefined ? [] : [left], ranges: left === undefined ? [] : unsettled(context, work.ranges) };
+  const dropped = [...work.buffer, ...below.extents];
+  if (left === undefined && work.node.children.length > 1) {
+    return closeEdit(context, work, { parent: replaceChild(work, [], []), below: [], added: [], dropped, leavesDelta: -below.leaves, removed: below.nodes });
+  }
+  const nodes = emptySubtree(context, child, waiting);
+  const removed = below.nodes.filter((number) => number !== child.number);
+  return closeEdit(context, work, {
+    parent: replaceChild(work, [child.number], []), below: nodes, added: waiting.extents, dropped, leavesDelta: 1 - below.leaves, removed,
+  });
+}
+
 function* pushToLeaf(context: JobContext, work: Work, leaf: LeafNode): JobStep<Edit> {
   const dropped = [...work.buffer, ...extentsOfAll([leaf])];
-  const rawBytes = dropped.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
-  const extents = present(yield* merge(leafWork(context, sourcesOf(dropped), rawBytes)));
+  const merged = hidesAll(context, work.ranges) ? work.buffer : dropped;
+  const rawBytes = merged.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
+  const extents = present(yield* merge(leafWork(context, { sources: sourcesOf(merged), ranges: work.ranges }, rawBytes)));
   if (extents.length === 0 && work.node.children.length > 1) {
     const parent = replaceChild(work, [], []);
     return closeEdit(context, work, { parent, below: [], added: [], dropped, leavesDelta: -1, removed: [leaf.number] });
@@ -57,7 +84,7 @@ function* pushToLeaf(context: JobContext, work: Work, leaf: LeafNode): JobStep<E
   return closeEdit(context, work, { parent, below: leaves, added: extents, dropped, leavesDelta: leaves.length - 1, removed: [] });
 }
 
-/** The node with other children in the place of one, each with nothing waiting for it. */
+/** The node with other children in the place of one, each with nothing waiting for it. A neighbour takes over the range of one that goes. */
 function replaceChild(work: Work, children: readonly BlockNumber[], between: readonly Uint8Array[]): InternalNode {
   const { node, index } = work;
   const pivots = [...node.pivots];
@@ -68,6 +95,7 @@ function replaceChild(work: Work, children: readonly BlockNumber[], between: rea
     pivots,
     children: [...node.children.slice(0, index), ...children, ...node.children.slice(index + 1)],
     buffers: [...node.buffers.slice(0, index), ...children.map(() => []), ...node.buffers.slice(index + 1)],
+    ranges: [...node.ranges.slice(0, index), ...children.map(() => []), ...node.ranges.slice(index + 1)],
   };
 }
 
@@ -87,7 +115,7 @@ function closeEdit(context: JobContext, work: Work, outcome: Outcome): Edit {
   if (parent.number !== work.tree.root) {
     return { nodes: [...below, parent], removed, root: undefined, height: undefined, ...common };
   }
-  const only = parent.children.length === 1 && (parent.buffers[0] ?? []).length === 0 ? parent.children[0] : undefined;
+  const only = parent.children.length === 1 && (parent.buffers[0] ?? []).length === 0 && (parent.ranges[0] ?? []).length === 0 ? parent.children[0] : undefined;
   if (only !== undefined) {
     return { nodes: below, removed: [...removed, parent.number], root: only, height: parent.height - 1, ...common };
   }

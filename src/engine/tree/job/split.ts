@@ -25,6 +25,7 @@ export function splitNode(context: JobContext, node: InternalNode): Split {
     nodes.push({
       kind: 'internal', number: part === 0 ? node.number : context.newNumber(), height: node.height,
       pivots: node.pivots.slice(from, to - 1), children: node.children.slice(from, to), buffers: node.buffers.slice(from, to),
+      ranges: node.ranges.slice(from, to),
     });
     if (part > 0) pivots.push(must(node.pivots[from - 1], 'a pivot before every child but the first'));
   }
@@ -41,7 +42,7 @@ export function splitRoot(context: JobContext, root: InternalNode): { readonly n
     nodes.push(...split.nodes);
     top = {
       kind: 'internal', number: context.newNumber(), height: top.height + 1, pivots: split.pivots,
-      children: split.nodes.map((node) => node.number), buffers: split.nodes.map(() => []),
+      children: split.nodes.map((node) => node.number), buffers: split.nodes.map(() => []), ranges: split.nodes.map(() => []),
     };
   }
 }
