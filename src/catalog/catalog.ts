@@ -1,7 +1,7 @@
 // The catalog of one environment: names, collections and indexes in dictionary 1, changed by ordinary commits. Every change locks the row of
 // the name first, so two that change one name come one after the other, and then sees whether the row is still what it looked at.
 
-import { CommandError } from '../base/errors.ts';
+import { AssertionError, CommandError } from '../base/errors.ts';
 import { must } from '../base/assert.ts';
 import { equalBytes } from '../base/bytes.ts';
 import { Binary, Document } from '../bson/index.ts';
@@ -20,10 +20,11 @@ import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
-import type { StoredCollection } from './stored-collection.ts';
+import { canRemoveRange, removeRange } from './range-removal.ts';
+import { StoredCollection } from './stored-collection.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
-import type { Catalog, CatalogTransaction, IndexBuild, IndexChoice, IndexesCreated } from './types.ts';
+import type { Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated } from './types.ts';
 
 const viewDepthMax = 20;
 
@@ -212,6 +213,15 @@ export class StoredCatalog implements Catalog {
     const indexes = collection.entry.indexes.filter(({ dictionary }) => !gone.has(dictionary));
     if (gone.size > 0) await this.#put(stored, ns, collection, { ...collection.entry, indexes });
     return { nIndexesWas: collection.indexes.length };
+  }
+
+  canRemoveRange(collection: Collection, range: KeyRange): boolean {
+    return collection instanceof StoredCollection && canRemoveRange(collection, range);
+  }
+
+  async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number> {
+    if (!(collection instanceof StoredCollection)) throw new AssertionError('a collection of this catalog');
+    return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, checkInterrupt });
   }
 
   builds(): readonly IndexBuild[] {

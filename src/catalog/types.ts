@@ -235,4 +235,11 @@ export interface Catalog {
   /** 26, 27, 72. */
   dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }>;
   builds(): readonly IndexBuild[];
+  /** Whether all documents of a range of record keys can go at once: all of a collection, or a part that no index but that on `_id` has. */
+  canRemoveRange(collection: Collection, range: KeyRange): boolean;
+  /**
+   * Removes them with the commit of a `statement`, by one message; their exact number. It waits a little for others who write to the
+   * collection, then `locked`; they wait for it.
+   */
+  removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number>;
 }

@@ -174,15 +174,13 @@ export class EngineTransaction implements Transaction, LockOwner {
   async #whileRangesHold(id: DictionaryId, key: Uint8Array): Promise<void> {
     const { state } = this.#parts;
     const timer = new AbortController();
+    const begun = state.env.clock.monotonicMs();
     const limit = state.env.clock.sleep(state.options.lockWaitMs, timer.signal);
-    let isLate = false;
-    void limit.then(() => {
-      isLate = true;
-    });
     try {
       while (this.#open && state.ranges.stand(id, key, this) !== 'free') {
-        if (isLate) throw new EngineError('locked', `a range was not given free in ${state.options.lockWaitMs} ms`);
         await Promise.race([state.ranges.changed(), limit]);
+        const isLate = state.env.clock.monotonicMs() - begun >= state.options.lockWaitMs;
+        if (isLate) throw new EngineError('locked', `a range was not given free in ${state.options.lockWaitMs} ms`);
       }
     } finally {
       timer.abort();
@@ -228,7 +226,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     if (isEmptyRange(range)) return undefined;
     this.#used.add(id);
     if (this.#created.has(id) || this.#parts.state.ranges.tryLock(id, range, this)) {
-      if (this.mode === 'statement' || tree.lastSeq <= this.snapshot) return this.#writeRange(id, range, { rows, bytes });
+      if (this.mode === 'statement' || tree.lastSeq <= this.snapshot) { this.#writeRange(id, range, { rows, bytes }); return; }
     } else if (this.mode === 'statement') return this.#waitForRange(id, range).then(() => this.#writeRange(id, range, { rows, bytes }));
     return this.#removeEach(id, range, { rows, bytes });
   }

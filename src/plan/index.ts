@@ -3,6 +3,7 @@
 export { distinctValues } from './distinct.ts';
 export { expireDocuments } from './expire.ts';
 export { planQuery } from './plan-query.ts';
+export { primaryRange } from './primary-range.ts';
 export type {
   DistinctRequest,
   ExplainVerbosity,

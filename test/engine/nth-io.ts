@@ -216,8 +216,7 @@ function contentsAfter(commits: readonly ScriptCommit[]): Map<string, Map<string
   const contents = new Map<string, Map<string, string>>();
   for (const { creates, drops, writes, range } of commits) {
     if (creates !== undefined) contents.set(creates, new Map());
-    const ranged = range === undefined ? undefined : contents.get(range.dictionary);
-    for (const key of [...(ranged?.keys() ?? [])]) if ((range?.from ?? '') <= key && key < (range?.to ?? '~')) ranged?.delete(key);
+    if (range !== undefined) removeRange(contents.get(range.dictionary) ?? new Map(), range);
     for (const { dictionary, key, value } of writes) {
       if (value === undefined) contents.get(dictionary)?.delete(key);
       else contents.get(dictionary)?.set(key, value);
@@ -227,6 +226,9 @@ function contentsAfter(commits: readonly ScriptCommit[]): Map<string, Map<string
   return contents;
 }
 
+function removeRange(rows: Map<string, string>, { from = '', to = '~' }: NonNullable<ScriptCommit['range']>): void {
+  for (const key of [...rows.keys()]) if (from <= key && key < to) rows.delete(key);
+}
 
 /** How one run went. */
 export interface Tally {

@@ -26,7 +26,7 @@ async function fill(engine: Environment, id: DictionaryId, rows: number): Promis
   }
 }
 
-async function deleteRange(engine: Environment, id: DictionaryId, from: number | undefined, to: number | undefined, rows: number): Promise<void> {
+async function deleteRange(engine: Environment, id: DictionaryId, [from, to]: readonly [number | undefined, number | undefined], rows: number): Promise<void> {
   const transaction = engine.begin('statement');
   await transaction.deleteRange(id, { ...(from === undefined ? {} : { from: keyOf(from) }), ...(to === undefined ? {} : { to: keyOf(to) }) }, rows, rows * 60);
   await transaction.commit();
@@ -47,7 +47,7 @@ export async function deleteAllUnread(open: OpenEnvironment): Promise<void> {
     await engine.checkpoint();
     const before = engine.statistics();
     assert.ok(engine.dictionaryStatistics(id).height >= 2);
-    await deleteRange(engine, id, undefined, undefined, 3000);
+    await deleteRange(engine, id, [undefined, undefined], 3000);
     assert.equal(await firstKey(engine, id), undefined);
     assert.equal(await firstKey(engine, id, -1), undefined);
     assert.equal(engine.statistics().dataBytesRead, before.dataBytesRead);
@@ -72,7 +72,7 @@ export async function deletePart(open: OpenEnvironment): Promise<void> {
     await sim.clock.sleep(idleMs);
     await engine.checkpoint();
     const { leaves } = engine.dictionaryStatistics(id);
-    await deleteRange(engine, id, 500, 2500, 2000);
+    await deleteRange(engine, id, [500, 2500], 2000);
     const read = engine.begin('read');
     const cursor = read.cursor(id, { from: keyOf(499) }, 1);
     const { dataBytesRead } = engine.statistics();
@@ -97,7 +97,7 @@ export async function deleteUnderReader(open: OpenEnvironment): Promise<void> {
     await fill(engine, id, 2000);
     await sim.clock.sleep(idleMs);
     const reader = engine.begin('read');
-    await deleteRange(engine, id, undefined, undefined, 2000);
+    await deleteRange(engine, id, [undefined, undefined], 2000);
     for (let i = 0; i < 50; i++) await put(engine, id, `new ${String(i).padStart(2, '0')}`, 'y'.repeat(200));
     await sim.clock.sleep(idleMs);
     assert.equal((await allRows(reader, id, 1)).length, 2000);
@@ -166,7 +166,7 @@ export async function rangeLocks(open: OpenEnvironment): Promise<void> {
 export async function conflictWithRange(open: OpenEnvironment): Promise<void> {
   await withEngine(open, {}, async (engine, id) => {
     const old = engine.begin('snapshot');
-    await deleteRange(engine, id, 0, 10, 0);
+    await deleteRange(engine, id, [0, 10], 0);
     await assertCode(() => old.put(id, keyOf(5), encode('1')), 'write-conflict');
     old.abort();
   });

@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import type { Document } from '../../bson/index.ts';
-import { namespaceOf } from '../../catalog/index.ts';
+import { namespaceOf, type Namespace } from '../../catalog/index.ts';
 import { compileFilter, type QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
@@ -23,6 +23,7 @@ import { checkCollation, collationFor, queryOptions } from '../query-options.ts'
 import { WriteSeries } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
 import { changeAll } from './multi-write.ts';
+import { removeMatchingRange } from './range-removal.ts';
 import { SingleWrite } from './single-write.ts';
 import { endsCommand } from './update.ts';
 import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
@@ -41,6 +42,7 @@ const STATEMENT_FIELDS = {
 } satisfies FieldTable;
 
 interface DeleteBatch {
+  readonly ns: Namespace;
   readonly context: CommandContext;
   readonly series: WriteSeries;
   readonly outcome: WriteOutcome;
@@ -72,6 +74,17 @@ async function deleteOne(batch: DeleteBatch, index: number, change: DocumentChan
   );
 }
 
+/** Removes everything that matches: at once where that is one range, else one by one. */
+async function deleteAll({ context, series, ns }: DeleteBatch, change: DocumentChange): Promise<number> {
+  if (change.hint === undefined) {
+    // What came before it in the command is committed before it.
+    await series.finish();
+    const removed = await removeMatchingRange(context, ns, change.filter);
+    if (removed !== undefined) return removed;
+  }
+  return (await changeAll(context, series, change)).matched;
+}
+
 async function runStatement(batch: DeleteBatch, index: number, document: Document): Promise<boolean> {
   const { context, series, outcome, options } = batch;
   const earlier = context.retry?.earlier(index);
@@ -95,7 +108,7 @@ async function runStatement(batch: DeleteBatch, index: number, document: Documen
       apply: () => ({ after: undefined, modified: true }),
     };
     if (limit === 1) await deleteOne(batch, index, change);
-    else outcome.set(index, { n: (await changeAll(context, series, change)).matched, nModified: 0 });
+    else outcome.set(index, { n: await deleteAll(batch, change), nModified: 0 });
     return !series.stopped;
   } catch (error) {
     if (!(error instanceof CommandError) || endsCommand(error)) throw error;
@@ -125,6 +138,7 @@ export const deleteCommand: Command = defineCommand({
     for (const document of fields.deletes) checkCollation(parseFields('delete.deletes', document, STATEMENT_FIELDS).collation);
     const batch: DeleteBatch = {
       context,
+      ns,
       series: new WriteSeries(context, ns),
       outcome: new WriteOutcome(),
       ordered: fields.ordered ?? true,

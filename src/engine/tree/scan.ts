@@ -122,9 +122,25 @@ export class Scan {
   #openSegment(): Miss | undefined {
     const { tree, cache, forward, seq, own } = this.#view;
     const position = this.#position();
-    const extents: Extent[] = [];
     const cover = new ScanCover(seq, own === undefined ? [] : own.front.ranges.filter((range) => range.seq <= own.seqMax));
     for (const front of tree.fronts()) cover.add(front.ranges);
+    const path = this.#descend(cover, position);
+    if ('kind' in path) return path;
+    this.#segment = { low: path.segment.from, high: path.segment.to };
+    this.#cover = cover.isEmpty ? undefined : cover;
+    const range = intersect(this.#range, path.segment, forward ? { from: position, to: undefined } : { from: undefined, to: position });
+    const sources: ScanSource[] = [];
+    if (own !== undefined) sources.push(new FrontSource(own.front, own.seqMax, range, forward));
+    for (const front of tree.fronts()) if (front.count > 0) sources.push(new FrontSource(front, seq, range, forward));
+    for (const extent of path.extents) sources.push(new ExtentSource(cache, extent, { seqMax: seq, range, forward }));
+    this.#heads = sources.map((source, i) => new Head(source, own !== undefined && i === 0));
+    return undefined;
+  }
+
+  /** The way down to the leaf that holds the position, or to where a range delete hides all that is below: its extents and its range of keys. */
+  #descend(cover: ScanCover, position: Uint8Array | undefined): Miss | { readonly extents: readonly Extent[]; readonly segment: ScanRange } {
+    const { tree, forward } = this.#view;
+    const extents: Extent[] = [];
     let hidden = cover.isEmpty ? undefined : cover.around(position, forward);
     let { low, high }: { low: Uint8Array | undefined; high: Uint8Array | undefined } = { low: undefined, high: undefined };
     let number: BlockNumber = tree.root;
@@ -145,16 +161,7 @@ export class Scan {
       cover.add(ranges);
       hidden = cover.around(position, forward);
     }
-    const segment = intersect({ from: low, to: high }, hidden ?? everything);
-    this.#segment = { low: segment.from, high: segment.to };
-    this.#cover = cover.isEmpty ? undefined : cover;
-    const range = intersect(this.#range, segment, forward ? { from: position, to: undefined } : { from: undefined, to: position });
-    const sources: ScanSource[] = [];
-    if (own !== undefined) sources.push(new FrontSource(own.front, own.seqMax, range, forward));
-    for (const front of tree.fronts()) if (front.count > 0) sources.push(new FrontSource(front, seq, range, forward));
-    for (const extent of extents) sources.push(new ExtentSource(cache, extent, { seqMax: seq, range, forward }));
-    this.#heads = sources.map((source, i) => new Head(source, own !== undefined && i === 0));
-    return undefined;
+    return { extents, segment: intersect({ from: low, to: high }, hidden ?? everything) };
   }
 
   /** Where the next segment begins: its first key forwards, the key it ends before backwards. */
