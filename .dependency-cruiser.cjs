@@ -38,6 +38,7 @@ const engineParts = {
   txn: ['run', 'wal', 'tree'],
   checkpoint: ['wal', 'block', 'blob', 'tree'],
   loader: ['run', 'block', 'tree'],
+  backup: ['block', 'wal'],
   salvage: ['run', 'block', 'wal', 'tree', 'checkpoint'],
 };
 

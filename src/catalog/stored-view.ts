@@ -4,8 +4,7 @@ import { BsonArray } from '../bson/index.ts';
 import type { Document, Value } from '../bson/index.ts';
 import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
-import type { Collation } from '../collation/index.ts';
-import { collationOf, describeView } from './options.ts';
+import { describeView } from './options.ts';
 import type { View } from './types.ts';
 
 /** The one implementation of View. */
@@ -14,7 +13,6 @@ export class StoredView implements View {
   readonly ns: Namespace;
   readonly viewOn: string;
   readonly pipeline: readonly Value[];
-  readonly collation: Collation | undefined;
   readonly entry: Extract<NameEntry, { readonly kind: 'view' }>;
 
   constructor(ns: Namespace, options: Document) {
@@ -23,7 +21,6 @@ export class StoredView implements View {
     const pipeline = options.get('pipeline');
     const viewOn = options.get('viewOn');
     this.viewOn = typeof viewOn === 'string' ? viewOn : '';
-    this.collation = collationOf(options);
     this.pipeline = pipeline instanceof BsonArray ? pipeline.items() : [];
   }
 

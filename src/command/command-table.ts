@@ -3,6 +3,7 @@
 import { CommandError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
 import type { CommandRequest } from '../session/index.ts';
+import { BACKUP_COMMANDS } from './administration/backup.ts';
 import { DEFAULT_COMMANDS } from './administration/defaults.ts';
 import { configureFailPoint } from './administration/fail-point.ts';
 import { hello, isMaster } from './administration/hello.ts';
@@ -13,6 +14,7 @@ import { serverStatus } from './administration/server-status.ts';
 import { SESSION_COMMANDS } from './administration/sessions.ts';
 import { defineCommand, type Command } from './command.ts';
 import { aggregate } from './data/aggregate.ts';
+import { bulkWrite } from './data/bulk-write.ts';
 import { COUNT_COMMANDS } from './data/count.ts';
 import { deleteCommand } from './data/delete.ts';
 import { explain } from './data/explain.ts';
@@ -59,12 +61,14 @@ const ALL: readonly Command[] = [
   insert,
   update,
   deleteCommand,
+  bulkWrite,
   findAndModify,
   find,
   aggregate,
   explain,
   fileMd5,
   ...COUNT_COMMANDS,
+  ...BACKUP_COMMANDS,
   ...DEFAULT_COMMANDS,
   ...IDENTITY_COMMANDS,
   ...OPERATION_COMMANDS,

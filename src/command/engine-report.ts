@@ -8,6 +8,8 @@ export interface EngineReport {
   statistics(): object;
   /** Writes a checkpoint. */
   checkpoint(): Promise<void>;
+  /** Copies the data into an empty directory while others go on. */
+  backup(target: string, progress: (bytesDone: number, bytesTotal: number) => void): Promise<{ readonly dataBytes: number; readonly logBytes: number }>;
 }
 
 /** The engine's section of serverStatus: counts are 64-bit integers. */

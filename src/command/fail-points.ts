@@ -5,9 +5,7 @@
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, Document, Double, isNumber, type Value } from '../bson/index.ts';
 import type { ConnectionContext } from '../session/index.ts';
-import type { Command } from './command.ts';
 import { errorName } from './error-names.ts';
-import type { GenericFields } from './generic-fields.ts';
 import { toInt64Truncated } from './number-fields.ts';
 
 /** The points that somebody asks for. */
@@ -41,8 +39,8 @@ interface Point {
 
 /** Where a command stands that may fail. */
 export interface CommandPlace {
-  readonly command: Pick<Command, 'name' | 'aliases' | 'writeConcern'>;
-  readonly generic: GenericFields;
+  readonly command: { readonly name: string; readonly aliases: readonly string[]; readonly writeConcern: boolean };
+  readonly generic: { readonly db: string };
   readonly connection: ConnectionContext;
   /** The namespace it is on, as far as its first field tells. */
   readonly namespace: string;

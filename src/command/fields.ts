@@ -3,7 +3,7 @@
 
 import { CommandError } from '../base/errors.ts';
 import { Binary, BsonArray, bsonUndefined, Document, isNumber, typeNameOf, typeOf, type NumberValue, type TypeName, type Value } from '../bson/index.ts';
-import { toInt64Truncated } from './number-fields.ts';
+import { isTruthy, toInt64Truncated } from './number-fields.ts';
 import { GENERIC_FIELD_NAMES } from './generic-field-names.ts';
 
 /** How one field is read. */
@@ -91,7 +91,7 @@ export const strictBoolField: Field<boolean> = typedField(['bool'], isBoolean);
 /** A bool, or a number that stands for one. */
 export const boolField: Field<boolean> = mappedField(
   typedField(['bool', ...NUMBERS], (value): value is boolean | NumberValue => isBoolean(value) || isNumber(value)),
-  (value) => (typeof value === 'boolean' ? value : toInt64Truncated(value) !== 0n),
+  (value) => (typeof value === 'boolean' ? value : isTruthy(value)),
 );
 
 /** Anything: false, null, undefined and numbers that are zero mean no, the rest yes. */
@@ -100,7 +100,7 @@ export const truthyField: Field<boolean> = {
   required: false,
   read: (value) => {
     if (typeof value === 'boolean') return value;
-    if (isNumber(value)) return toInt64Truncated(value) !== 0n;
+    if (isNumber(value)) return isTruthy(value);
     return value !== null && value !== bsonUndefined;
   },
 };

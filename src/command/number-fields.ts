@@ -37,6 +37,11 @@ export function toInt64Truncated(value: NumberValue): bigint {
   return doubleToInt64(value.value);
 }
 
+/** Whether it counts as true: everything but zero does, NaN too. */
+export function isTruthy(value: NumberValue): boolean {
+  return typeof value === 'bigint' ? value !== 0n : asDouble(value) !== 0;
+}
+
 /** Whether it is NaN. */
 export function isNan(value: NumberValue): boolean {
   return Number.isNaN(asDouble(value));

@@ -78,7 +78,7 @@ export function errorFields(error: CommandError, place: ErrorPlace): [string, Va
 }
 
 /** Further fields of an error. What is not a value of BSON is a bug of whoever made the error. */
-function detailFields(error: CommandError): [string, Value][] {
+export function detailFields(error: CommandError): [string, Value][] {
   // eslint-disable-next-line frond/no-unsafe-assertion -- base knows no BSON: its contract says the values are what replies take
   return [...error.details].map(([name, value]) => [name, value as Value]);
 }

@@ -5,7 +5,6 @@
 
 import { CommandError, EngineError } from '../base/errors.ts';
 import type { CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
-import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
 
 /** The change of one document. It may run more than once, each time in another transaction, with `undo` in between. */
@@ -54,14 +53,6 @@ export class WriteSeries {
     return this.#stopped;
   }
 
-  /** The collation that statements have which do not say one: that of the collection. */
-  async collation(): Promise<Collation | undefined> {
-    const { transaction, server } = this.#context;
-    if (transaction === undefined) return server.catalog.collationOf(this.#ns);
-    const named = await server.catalog.lookup(transaction.storage, this.#ns);
-    return named?.kind === 'collection' ? named.options.collation : named?.collation;
-  }
-
   /** The collection as `txn` sees it. */
   async collection(txn: CatalogTransaction): Promise<Collection | undefined> {
     if (this.#collection?.txn === txn) return this.#collection.found;
@@ -82,6 +73,12 @@ export class WriteSeries {
     const made = await this.#context.server.catalog.ensureCollection(txn, this.#ns);
     this.#collection = { txn, found: made };
     return made;
+  }
+
+  /** Takes back what a step did of which a document was refused; a collection that it made is no more. */
+  rollback(txn: CatalogTransaction, mark: number): void {
+    txn.rollbackTo(mark);
+    this.#collection = undefined;
   }
 
   /** Adds to the size of the present part. */
@@ -125,7 +122,7 @@ export class WriteSeries {
     } catch (error) {
       step.undo();
       if (error instanceof CommandError || (isPassing(error) && this.#part.length > 0)) {
-        txn.rollbackTo(mark);
+        this.rollback(txn, mark);
         await this.#commit();
       } else {
         this.abandon();

@@ -32,10 +32,10 @@ export class Checkpoints {
 
   /** Whether one should be made before its time: much to write, or a log that only a checkpoint makes shorter. */
   get wanted(): boolean {
-    const { budget, options, log } = this.#state;
+    const { budget, options, log, isBackingUp } = this.#state;
     if (this.#running !== undefined) return false;
     if (budget.held('nodes') > options.cacheBytes / 8) return true;
-    return log.bytesInUse > options.logBytes && this.#neededSeq() > (log.oldestFullSeq ?? Infinity);
+    return !isBackingUp && log.bytesInUse > options.logBytes && this.#neededSeq() > (log.oldestFullSeq ?? Infinity);
   }
 
   /** Makes a checkpoint; when one is being made, waits for it and makes another, so that what was committed before the call is in it. */
@@ -63,6 +63,7 @@ export class Checkpoints {
     this.#finish(capture);
     this.#state.counters.checkpoints += 1;
     this.#state.counters.lastCheckpointMs = clock.monotonicMs() - begun;
+    if (this.#state.isBackingUp) return;
     try {
       await this.#state.log.trim(capture.root.logFrom.seq - 1);
     } catch (error) {

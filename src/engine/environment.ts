@@ -3,6 +3,7 @@
 
 import { EngineError } from '../base/errors.ts';
 import type { DirectoryLock, Env } from '../env/index.ts';
+import { backUp, unfinishedDataFile } from './backup/hot-backup.ts';
 import { Background } from './background.ts';
 import type { CheckpointRoot } from './block/block-number.ts';
 import { BlockStore } from './block/block-store.ts';
@@ -17,7 +18,7 @@ import { recover } from './recovery.ts';
 import { EngineState } from './state.ts';
 import { statisticsOf } from './statistics.ts';
 import { EngineTransaction } from './transaction.ts';
-import type { DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
+import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
 const catalogDictionary = 1 as DictionaryId;
@@ -34,6 +35,7 @@ class FileEnvironment implements Environment {
   readonly #open: Set<Transaction>;
   #transactions: number = 0;
   #closing: Promise<void> | undefined;
+  #backup: Promise<BackupReport> | undefined;
 
   constructor(engine: EngineParts, open: Set<Transaction>, work: { background: Background; checkpoints: Checkpoints; runner: JobRunner; lock: DirectoryLock }) {
     this.#engine = engine;
@@ -68,6 +70,25 @@ class FileEnvironment implements Environment {
     return await verifyEnvironment(this.#engine);
   }
 
+  async backup(target: string, progress: (bytesDone: number, bytesTotal: number) => void = () => undefined): Promise<BackupReport> {
+    const { state } = this.#engine;
+    state.checkUsable();
+    if (this.#backup !== undefined) throw new EngineError('locked', 'a backup is being made already');
+    const going = (bytesDone: number, bytesTotal: number): void => {
+      if (this.#closing !== undefined) throw new EngineError('closed', 'the environment was closed while it was backed up');
+      progress(bytesDone, bytesTotal);
+    };
+    state.isBackingUp = true;
+    const source = {
+      env: state.env, path: state.path, store: state.store, checkpoint: () => this.#checkpoints.run(), currentSegment: () => state.log.segmentOf(Infinity),
+    };
+    this.#backup = backUp(source, target, going).finally(() => {
+      state.isBackingUp = false;
+      this.#backup = undefined;
+    });
+    return await this.#backup;
+  }
+
   statistics(): EngineStatistics {
     return statisticsOf(this.#engine.state);
   }
@@ -86,6 +107,7 @@ class FileEnvironment implements Environment {
   async #close(): Promise<void> {
     const { state } = this.#engine;
     for (const transaction of this.#open) transaction.abort();
+    await this.#backup?.catch((cause: unknown) => cause);
     await this.#background.stop();
     try {
       if (state.failure === undefined) await this.#background.flushAll();
@@ -169,5 +191,7 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
 async function openStore(env: Env, path: string): Promise<{ store: BlockStore; root: CheckpointRoot | undefined }> {
   const file = `${path}/data.frond`;
   if (await env.files.exists(file)) return await BlockStore.open(env, file);
+  const part = `${path}/${unfinishedDataFile}`;
+  if (await env.files.exists(part)) throw new EngineError('corruption', `${path} holds a backup that was cut off`, { place: { file: part } });
   return { store: await BlockStore.create(env, file), root: undefined };
 }

@@ -1,6 +1,7 @@
 // The public face of the engine layer.
 
 export type {
+  BackupReport,
   Batch,
   BatchLimit,
   CompressionName,

@@ -69,6 +69,8 @@ export class EngineState {
   isFull: boolean = false;
   /** A commit is in the fronts by half: they must not be frozen now (law 14). */
   applying: boolean = false;
+  /** A backup is being made: the log keeps what its checkpoint needs. */
+  isBackingUp: boolean = false;
   failure: EngineError | undefined;
   closed: boolean = false;
   readonly fatal: Promise<Error>;

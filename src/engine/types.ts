@@ -192,6 +192,12 @@ export interface VerifyReport {
   readonly rows: number;
 }
 
+/** What a backup came to. */
+export interface BackupReport {
+  readonly dataBytes: number;
+  readonly logBytes: number;
+}
+
 /** One open data directory. */
 export interface Environment {
   /** Dictionary 1: there from the first open, for those above to keep their catalog in. */
@@ -204,6 +210,11 @@ export interface Environment {
   begin(mode: TransactionMode, from?: Transaction): Transaction;
   checkpoint(): Promise<void>;
   verify(): Promise<VerifyReport>;
+  /**
+   * Copies the environment, while it goes on, into the directory `target`: made, or empty. What opens there has every commit that was acknowledged before
+   * the call. One backup at a time. `io` when there is something already; a backup that fails leaves a directory that does not open.
+   */
+  backup(target: string, progress?: (bytesDone: number, bytesTotal: number) => void): Promise<BackupReport>;
   statistics(): EngineStatistics;
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics;
   /** Ends background work, writes a checkpoint unless poisoned, gives the directory back. Open transactions get `closed`. */

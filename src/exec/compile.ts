@@ -6,6 +6,8 @@ import type { BsonArray, Value } from '../bson/index.ts';
 import { refuse } from '../query/index.ts';
 import { hoisted } from './hoist.ts';
 import { Pipeline } from './pipeline.ts';
+import { OUTSIDE_FACETS } from './stage/facet.ts';
+import { firstStages } from './stage/system.ts';
 import { stageRules } from './stage-table.ts';
 import type { PipelineOptions, Stage, StageContext } from './stage.ts';
 
@@ -24,7 +26,7 @@ function compileNested(stages: readonly Value[], outer: StageContext): { readonl
 
 function compileStages(items: readonly Value[], context: StageContext): Stage[] {
   if (items.length > STAGES_MAX) throw refuse(7749501, `Pipeline length must be no longer than ${STAGES_MAX} stages`);
-  const stages = items.flatMap((item) => compileStage(item, context));
+  const stages = items.flatMap((item, index) => compileStage(item, context, index));
   stages.forEach((stage, index) => {
     if (stage.output !== undefined && index < stages.length - 1) throw refuse(40601, `${stage.name} can only be the final stage in the pipeline`);
     if (stage.makesDocuments === true && index > 0) throw refuse(40602, `${stage.name} is only valid as the first stage in a pipeline`);
@@ -32,14 +34,17 @@ function compileStages(items: readonly Value[], context: StageContext): Stage[] 
   return coalesced(hoisted(stages));
 }
 
-function compileStage(item: Value, context: StageContext): readonly Stage[] {
+function compileStage(item: Value, context: StageContext, index: number): readonly Stage[] {
   if (!(item instanceof Document)) throw refuse(14, `Each element of the 'pipeline' array must be an object`);
   const [first, second] = item.fields;
   if (first === undefined || second !== undefined) {
     throw refuse(40323, 'A pipeline stage specification object must contain exactly one field.');
   }
-  const rule = stageRules.get(first[0]);
-  if (rule === undefined) throw refuse(40324, `Unrecognized pipeline stage name: '${first[0]}'`);
+  const [name] = first;
+  if (context.withinFacet === true && OUTSIDE_FACETS.has(name)) throw refuse(40600, `${name} is not allowed to be used within a $facet stage`);
+  if (index > 0 && firstStages.has(name)) throw refuse(40602, `${name} is only valid as the first stage in a pipeline`);
+  const rule = stageRules.get(name);
+  if (rule === undefined) throw refuse(40324, `Unrecognized pipeline stage name: '${name}'`);
   const stages = rule.parse(first[1], context);
   return isList(stages) ? stages : [stages];
 }

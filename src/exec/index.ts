@@ -3,4 +3,4 @@
 
 export { compilePipeline } from './compile.ts';
 export type { Pipeline, PipelineHead } from './pipeline.ts';
-export type { CollectionRequest, Combine, OutputRequest, OutputSink, PipelineOptions, SourceProvider, Stage, Takeover } from './stage.ts';
+export type { CollectionRequest, Combine, OutputRequest, OutputSink, PipelineOptions, SourceProvider, Stage, SystemStageRequest, Takeover } from './stage.ts';

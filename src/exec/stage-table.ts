@@ -1,7 +1,9 @@
 // Every stage of the aggregation language that is there, by name with `$`. What is not in it is refused as unknown.
 
 import { countRule } from './stage/count.ts';
+import { densifyRule } from './stage/densify.ts';
 import { documentsRule } from './stage/documents.ts';
+import { fillRule } from './stage/fill.ts';
 import { groupRule } from './stage/group.ts';
 import { limitRule, skipRule } from './stage/limit.ts';
 import { lookupRule } from './stage/lookup.ts';
@@ -20,12 +22,15 @@ import { redactRule } from './stage/redact.ts';
 import { sampleRule } from './stage/sample.ts';
 import { setWindowFieldsRule } from './stage/set-window-fields.ts';
 import { sortByCountRule } from './stage/sort-by-count.ts';
+import { systemRules } from './stage/system.ts';
 import { unionWithRule } from './stage/union-with.ts';
 import type { StageRule } from './stage.ts';
 
 const rules: readonly StageRule[] = [
   countRule,
+  densifyRule,
   documentsRule,
+  fillRule,
   groupRule,
   limitRule,
   lookupRule,
@@ -45,6 +50,7 @@ const rules: readonly StageRule[] = [
   sampleRule,
   setWindowFieldsRule,
   sortByCountRule,
+  ...systemRules,
   unionWithRule,
 ];
 

@@ -50,6 +50,18 @@ export interface OutputSink {
   abandon(): Promise<void>;
 }
 
+/** What a stage that tells of the server asks for. */
+export interface SystemStageRequest {
+  /** With `$`. */
+  readonly name: string;
+  readonly specification: Value;
+  readonly database: string;
+  /** Undefined for `aggregate: 1`. */
+  readonly collection: string | undefined;
+  /** Whether it stands in a pipeline inside a stage. */
+  readonly isNested: boolean;
+}
+
 /** Where stages get documents other than those from below, and time. Implemented by who runs pipelines. */
 export interface SourceProvider {
   /** Opens a collection, as the operation's snapshot sees it; one that does not exist is empty. */
@@ -58,6 +70,8 @@ export interface SourceProvider {
   pause(): Promise<void>;
   /** Opens what `$out` and `$merge` write to; absent where a pipeline may not write. */
   openOutput?(request: OutputRequest, context: OperationContext): Promise<OutputSink>;
+  /** The documents of a stage that tells of the server; absent where there is none. Refuses a wrong specification. */
+  systemStage?(request: SystemStageRequest, context: OperationContext): Promise<readonly Document[]>;
 }
 
 /** What compiling stages needs from outside. */

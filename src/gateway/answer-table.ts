@@ -8,6 +8,7 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { answerHealth } from './health.ts';
 import { answerPage, answerScript, answerStyle, answerIcon } from './page/page.ts';
 import type { Route, RouteKind } from './route.ts';
+import { continueUpload, createUpload, deleteUpload, tellUpload } from './tus.ts';
 import { answerForm, answerPut } from './upload.ts';
 
 /** Answers one request, or throws why not. */
@@ -22,6 +23,8 @@ export const answerTable: Readonly<Record<RouteKind, Answers>> = {
   files: { GET: answerList, POST: answerForm },
   'file-document': { GET: answerDocument, PATCH: patchFile, DELETE: deleteFile },
   check: { GET: answerCheck },
+  uploads: { POST: createUpload },
+  upload: { GET: tellUpload, PATCH: continueUpload, DELETE: deleteUpload },
   health: { GET: answerHealth },
   page: { GET: answerPage },
   script: { GET: answerScript },

@@ -23,6 +23,7 @@ export class Exchange {
   /** Resolves when the answer has left, or the client. */
   readonly ended: Promise<void>;
   readonly #response: ServerResponse;
+  #fields: OutgoingHttpHeaders = {};
   readonly #patience: Patience;
   readonly #leaving: AbortController = new AbortController();
   #wake: (() => void) | undefined;
@@ -106,9 +107,14 @@ export class Exchange {
     }
   }
 
+  /** Fields that the answer has, whichever it will be. */
+  addFields(fields: OutgoingHttpHeaders): void {
+    this.#fields = { ...this.#fields, ...fields };
+  }
+
   /** Sends the head. */
   head(status: number, fields: OutgoingHttpHeaders): void {
-    this.#response.writeHead(status, { 'X-Request-Id': this.id, ...fields });
+    this.#response.writeHead(status, { 'X-Request-Id': this.id, ...this.#fields, ...fields });
   }
 
   /** Hands bytes to the socket and waits until it has passed them on. False when the client is gone: then the bytes may still be in use. */
@@ -150,7 +156,7 @@ export class Exchange {
   sendError(error: HttpError, fields: OutgoingHttpHeaders = {}): void {
     const { type, text } = problemBody(error, this.id, this.headers.accept);
     const rest = this.hasUnreadBody || this.request.httpVersionMajor !== 1 ? { Connection: 'close' } : {};
-    const retry = error.status === 503 ? { 'Retry-After': '5' } : {};
+    const retry = error.status === 503 || error.status === 429 ? { 'Retry-After': '5' } : {};
     this.send(error.status, { 'Content-Type': type, 'Cache-Control': 'no-store', ...rest, ...retry, ...fields }, text);
   }
 

@@ -1,19 +1,17 @@
 // GET and HEAD of a stored file. The file document is looked up once; conditions, then ranges, then the first chunks, and only then the head, so
-// that what is not there is never announced. Bytes go out window by window: the next is read when the socket has taken the one before, so one
-// answer holds one window, and a client that is gone ends it at once.
+// that what is not there is never announced. How bytes go out is file-source.ts.
 
 import { HttpError } from '../base/errors.ts';
 import { FileError, FileId } from '../gridfs/index.ts';
 import type { FileBucket, FileReader, StoredFile } from '../gridfs/index.ts';
 import { readRange } from './byte-range.ts';
-import type { ByteRange, RangeAnswer } from './byte-range.ts';
+import type { RangeAnswer } from './byte-range.ts';
 import { sentType } from './content-type.ts';
 import type { Exchange } from './exchange.ts';
+import { FileSource } from './file-source.ts';
 import { contentFields, validatorFields, validatorsOf } from './file-headers.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { randomToken } from './gateway-parts.ts';
-import { PieceList } from './piece-pool.ts';
-import type { PiecePool } from './piece-pool.ts';
 import { evaluateConditions, rangeApplies } from './precondition.ts';
 import type { Validators } from './precondition.ts';
 import { rangedBody, wholeBody } from './response-body.ts';
@@ -107,7 +105,10 @@ async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, r
   const [begin] = plan.pieces.flatMap((piece) => (piece.kind === 'file' ? [piece.range] : []));
   const isHead = exchange.method === 'HEAD';
   if (begin !== undefined) await source.prepare(isHead ? { first: 0, last: 0 } : begin);
-  if (exchange.isGone) return;
+  if (exchange.isGone) {
+    source.close();
+    return;
+  }
   exchange.head(plan.status, {
     'Content-Type': plan.contentType,
     'Content-Length': plan.length,
@@ -115,10 +116,11 @@ async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, r
     ...fields,
   });
   if (isHead) {
+    source.close();
     exchange.end();
     return;
   }
-  parts.counters.openStreams += 1;
+  parts.streams.add(source);
   try {
     for (const piece of plan.pieces) {
       const going = piece.kind === 'text' ? await exchange.write(piece.bytes) : await source.send(exchange, piece.range);
@@ -126,61 +128,7 @@ async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, r
     }
     exchange.end();
   } finally {
-    parts.counters.openStreams -= 1;
-  }
-}
-
-/** The bytes of one file, a window of chunks at a time. */
-class FileSource {
-  readonly #pool: PiecePool;
-  readonly #reader: FileReader;
-  readonly #file: StoredFile;
-  readonly #chunksAtOnce: number;
-  #prepared: PieceList | undefined;
-
-  constructor({ pieces, limits }: GatewayParts, reader: FileReader, file: StoredFile) {
-    this.#pool = pieces;
-    this.#reader = reader;
-    this.#file = file;
-    this.#chunksAtOnce = Math.max(1, Math.floor(limits.windowBytes / Math.max(1, file.chunkSize)));
-  }
-
-  /** Reads the first window of the range with which sending begins. */
-  async prepare(range: ByteRange): Promise<void> {
-    this.#prepared = await this.#window(this.#chunkOf(range.first), range);
-  }
-
-  /** Sends the range. False when the client is gone. */
-  async send(exchange: Exchange, range: ByteRange): Promise<boolean> {
-    const end = this.#chunkOf(range.last);
-    for (let next = this.#chunkOf(range.first); next <= end; next += this.#chunksAtOnce) {
-      const window = this.#prepared ?? (await this.#window(next, range));
-      this.#prepared = undefined;
-      for (let piece = window.shift(); piece !== undefined; piece = window.shift()) {
-        const { memory, length } = piece;
-        if (!(await exchange.write(length === memory.length ? memory : memory.subarray(0, length)))) return false;
-        this.#pool.give(piece);
-      }
-    }
-    return true;
-  }
-
-  /** The part of a range that is in the chunks from `first` on, as many as are read at once. */
-  async #window(first: number, range: ByteRange): Promise<PieceList> {
-    const pieces = new PieceList(this.#pool);
-    const last = Math.min(this.#chunkOf(range.last), first + this.#chunksAtOnce - 1);
-    await this.#reader.read(first, last, (bytes, n) => pieces.append(this.#cut(bytes, n, range)));
-    return pieces;
-  }
-
-  #chunkOf(position: number): number {
-    return Math.floor(position / this.#file.chunkSize);
-  }
-
-  #cut(chunk: Uint8Array, n: number, { first, last }: ByteRange): Uint8Array {
-    const begin = n * this.#file.chunkSize;
-    const from = Math.max(0, first - begin);
-    const to = Math.min(chunk.length, last + 1 - begin);
-    return from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to);
+    parts.streams.delete(source);
+    source.close();
   }
 }

@@ -2,6 +2,8 @@
 
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
+import type { OpenStreams } from './open-streams.ts';
+import type { ActiveUploads } from './active-uploads.ts';
 import type { PiecePool } from './piece-pool.ts';
 import type { PageFiles } from './page/page-files.ts';
 
@@ -18,21 +20,37 @@ export interface GatewayLimits {
   readonly stallMs: number;
   /** Longest upload. */
   readonly uploadBytesMax: number;
+  /** Uploads that one client sends at a time. */
+  readonly uploadsPerClientMax: number;
+  /** How long a resumable upload is kept after its last byte came. */
+  readonly resumableMs: number;
   /** Bytes read ahead for one answer; a larger chunk is read by itself. */
   readonly windowBytes: number;
+  /** Bytes that all answers together read ahead; beyond it each reads one piece at a time. */
+  readonly heldBytesMax: number;
+  /** A client that has not taken a piece for so long has what was read ahead for it given back. */
+  readonly letGoMs: number;
   /** How long answers under way may take when the gateway closes. */
   readonly closeGraceMs: number;
 }
 
-export const limitsDefault: GatewayLimits = { stallMs: 120_000, uploadBytesMax: 2 ** 40, windowBytes: 512 * 1024, closeGraceMs: 2000 };
+export const limitsDefault: GatewayLimits = { stallMs: 120_000, uploadBytesMax: 2 ** 40, uploadsPerClientMax: 100, resumableMs: 24 * 3_600_000, windowBytes: 512 * 1024, heldBytesMax: 64 * 1024 * 1024, letGoMs: 1000, closeGraceMs: 2000 };
 
-/** What is counted since the start; `openStreams` is now. */
+/** What is counted since the start. */
 export interface GatewayCounters {
   requests: number;
-  openStreams: number;
   bytesSent: number;
   aborts: number;
   corruptFiles: number;
+}
+
+/** What is going on now. */
+export interface GatewayGauges {
+  readonly openStreams: number;
+  /** Uploads that are being received. */
+  readonly openUploads: number;
+  /** Bytes read for clients and not taken by them yet. */
+  readonly heldBytes: number;
 }
 
 /** Parts of one gateway. */
@@ -45,7 +63,14 @@ export interface GatewayParts {
   readonly counters: GatewayCounters;
   readonly page: PageFiles;
   readonly pieces: PiecePool;
+  readonly streams: OpenStreams;
+  readonly uploads: ActiveUploads;
   readonly onEvent: (event: GatewayEvent) => void;
+}
+
+/** Counters and gauges together. */
+export function currentCounters({ counters, streams, pieces, uploads }: GatewayParts): GatewayCounters & GatewayGauges {
+  return { ...counters, openStreams: streams.size, openUploads: uploads.size, heldBytes: pieces.heldBytes };
 }
 
 /** Random letters for request ids and boundaries. */

@@ -9,13 +9,17 @@ import { decodeUtf8 } from '../base/text.ts';
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
 import { allowedMethods, answerTable } from './answer-table.ts';
+import { ActiveUploads } from './active-uploads.ts';
 import { Exchange } from './exchange.ts';
-import { limitsDefault, randomToken } from './gateway-parts.ts';
-import type { GatewayCounters, GatewayEvent, GatewayLimits, GatewayParts } from './gateway-parts.ts';
+import { OpenStreams } from './open-streams.ts';
+import { currentCounters, limitsDefault, randomToken } from './gateway-parts.ts';
+import type { GatewayCounters, GatewayEvent, GatewayGauges, GatewayLimits, GatewayParts } from './gateway-parts.ts';
 import type { PageFiles } from './page/page-files.ts';
 import { PiecePool } from './piece-pool.ts';
 import { asHttpError, statusTitle } from './problem.ts';
 import { routeOf } from './route.ts';
+import type { Route } from './route.ts';
+import { tusAbilities } from './tus.ts';
 import { isLoopback, requireOwnHost, requireSameOrigin } from './same-origin.ts';
 
 /** What a gateway is made of. */
@@ -38,6 +42,7 @@ export interface GatewayOptions {
 const headBytesMax = 16 * 1024;
 const headMs = 60_000;
 const idleMs = 65_000;
+const sweepMs = 600_000;
 /** A client that is still sending the body of a refused request gets this long to read why. */
 const lingerMs = 1000;
 
@@ -46,6 +51,7 @@ export class Gateway {
   readonly #server: Server;
   readonly #parts: GatewayParts;
   readonly #open: Set<Promise<void>> = new Set();
+  readonly #closing: AbortController = new AbortController();
   readonly #told: Set<string> = new Set();
   readonly #address: { readonly host: string; readonly port: number };
 
@@ -63,6 +69,7 @@ export class Gateway {
     server.on('checkExpectation', take(false));
     server.on('clientError', refuseBytes);
     server.on('connect', (_request, socket) => sendRefusal(501, socket));
+    void this.#sweep();
     // Each answer that waits its turn on a connection listens for its end.
     server.on('connection', (socket) => void socket.setMaxListeners(0));
   }
@@ -73,9 +80,21 @@ export class Gateway {
     if (!isLoopback(host)) throw new AssertionError('without accounts a gateway listens at a loopback address only');
     const server = createServer({ maxHeaderSize: headBytesMax, headersTimeout: headMs, requestTimeout: 0, keepAliveTimeout: idleMs, noDelay: true });
     const address = await listenAt(server, host, port);
-    const counters: GatewayCounters = { requests: 0, openStreams: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
+    const counters: GatewayCounters = { requests: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
     const limits = { ...limitsDefault, ...options.limits };
-    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, pieces: new PiecePool(), onEvent }, address);
+    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, pieces: new PiecePool(), streams: new OpenStreams(clock, limits.letGoMs), uploads: new ActiveUploads(limits.uploadsPerClientMax), onEvent }, address);
+  }
+
+  /** Now and then, resumable uploads that were given up are removed. */
+  async #sweep(): Promise<void> {
+    const { clock, store, limits } = this.#parts;
+    for (;;) {
+      await clock.sleep(Math.min(sweepMs, limits.resumableMs), this.#closing.signal);
+      if (this.#closing.signal.aborted) return;
+      await store.removeExpired().catch((cause: unknown) => {
+        this.#parts.onEvent({ message: 'uploads that were given up could not be removed', fields: {}, cause });
+      });
+    }
   }
 
   /** Where it listens. */
@@ -83,13 +102,14 @@ export class Gateway {
     return this.#address;
   }
 
-  /** What was counted so far. */
-  get counters(): Readonly<GatewayCounters> {
-    return this.#parts.counters;
+  /** What was counted so far, and what is going on now. */
+  get counters(): Readonly<GatewayCounters & GatewayGauges> {
+    return currentCounters(this.#parts);
   }
 
   /** Takes no more requests, lets answers under way end for a while, cuts the rest, and waits until nobody uses the store any more. */
   async close(): Promise<void> {
+    this.#closing.abort();
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
@@ -136,14 +156,15 @@ export class Gateway {
     const route = routeOf(exchange.request.url ?? '/', this.#parts.dbDefault);
     if (route === undefined) throw new HttpError(404, 'not_found', 'there is nothing at this path');
     const answers = answerTable[route.kind];
-    const answer = answers[exchange.method === 'HEAD' ? 'GET' : exchange.method];
+    const method = methodOf(exchange, route);
+    const answer = answers[method === 'HEAD' ? 'GET' : method];
     if (answer === undefined) {
-      const allow = { Allow: allowedMethods(answers) };
+      const allow = { Allow: allowedMethods(answers), ...(isUpload(route) ? tusAbilities(this.#parts) : {}) };
       if (exchange.method === 'OPTIONS') exchange.sendEmpty(204, allow);
       else exchange.sendError(new HttpError(405, 'method_not_allowed', `${exchange.method} is not for this path`), allow);
       return;
     }
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') requireSameOrigin(exchange.headers);
+    if (method !== 'GET' && method !== 'HEAD') requireSameOrigin(exchange.headers);
     await answer(this.#parts, exchange, route);
   }
 
@@ -186,6 +207,14 @@ export class Gateway {
     request.socket.off('close', end);
     if (!request.complete) exchange.destroy();
   }
+}
+
+const isUpload = ({ kind }: Route): boolean => kind === 'uploads' || kind === 'upload';
+
+/** The method, or the one that a client in an environment without it says instead (tus 1.0.0). */
+function methodOf({ method, headers }: Exchange, route: Route): string {
+  const instead = headers['x-http-method-override'];
+  return isUpload(route) && method === 'POST' && typeof instead === 'string' ? instead.toUpperCase() : method;
 }
 
 /** HttpError for heads that the parser lets through and RFC 9112 (3.2) and RFC 9110 (10.1.1) do not. */

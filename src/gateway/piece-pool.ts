@@ -1,5 +1,6 @@
 // Memory for bytes on their way out: pieces of one size, used again when the socket has passed them on. Making a new one for every chunk costs more
-// than sending it (the collector, and zeroing). A piece is the unit in which the progress of a slow client is seen.
+// than sending it (the collector, and zeroing). A piece is the unit in which the progress of a slow client is seen. The pool knows how much all
+// answers hold together, so that each reads less ahead when they are many.
 
 /** Bytes of a file, ready to be sent. */
 export interface Piece {
@@ -8,21 +9,35 @@ export interface Piece {
   length: number;
 }
 
-const pieceBytes = 256 * 1024;
+/** Bytes of one piece. */
+export const pieceBytes: number = 256 * 1024;
 /** Pieces kept for the next answer. */
 const idleMax = 64;
 
-/** Pieces that nobody uses now. */
+/** Pieces: those that answers hold, and those that nobody uses now. */
 export class PiecePool {
   readonly #idle: Uint8Array[] = [];
+  #held = 0;
+
+  /** Bytes of the pieces that answers hold now. */
+  get heldBytes(): number {
+    return this.#held * pieceBytes;
+  }
 
   take(): Piece {
+    this.#held += 1;
     return { memory: this.#idle.pop() ?? new Uint8Array(pieceBytes), length: 0 };
   }
 
   /** Takes a piece back that nobody reads any more. */
   give({ memory }: Piece): void {
+    this.#held -= 1;
     if (this.#idle.length < idleMax) this.#idle.push(memory);
+  }
+
+  /** Forgets a piece that a socket may still read. */
+  lose(): void {
+    this.#held -= 1;
   }
 }
 
@@ -53,5 +68,10 @@ export class PieceList {
   /** The first piece that was not taken yet. */
   shift(): Piece | undefined {
     return this.#pieces.shift();
+  }
+
+  /** Gives all pieces back. */
+  clear(): void {
+    for (let piece = this.shift(); piece !== undefined; piece = this.shift()) this.#pool.give(piece);
   }
 }

@@ -12,7 +12,7 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
-export type RouteKind = 'named-file' | 'file' | 'files' | 'file-document' | 'check' | 'health' | 'page' | 'script' | 'style' | 'icon';
+export type RouteKind = 'named-file' | 'file' | 'files' | 'file-document' | 'check' | 'uploads' | 'upload' | 'health' | 'page' | 'script' | 'style' | 'icon';
 
 /** A path's segments, still encoded: a word, `*` for any one segment, `**` for the rest. */
 interface PathRow {
@@ -28,6 +28,8 @@ const paths: readonly PathRow[] = [
   { kind: 'files', segments: ['b', '*', 'files'] },
   { kind: 'check', segments: ['b', '*', 'files', '*', 'check'] },
   { kind: 'file-document', segments: ['b', '*', 'files', '*'] },
+  { kind: 'uploads', segments: ['b', '*', 'uploads'] },
+  { kind: 'upload', segments: ['b', '*', 'uploads', '*'] },
   { kind: 'health', segments: ['healthz'] },
   { kind: 'page', segments: [''] },
   { kind: 'script', segments: ['app.js'] },
@@ -89,6 +91,11 @@ function decodeSegment(segment: string): string {
 /** The path of a file by its id, below `base` (empty, or /db/{db}). */
 export function filePath(base: string, bucket: string, id: string): string {
   return `${base}/b/${encodeURIComponent(bucket)}/id/${encodeURIComponent(id)}`;
+}
+
+/** The path of an upload that is under way. */
+export function uploadPath(base: string, bucket: string, id: string): string {
+  return `${base}/b/${encodeURIComponent(bucket)}/uploads/${encodeURIComponent(id)}`;
 }
 
 /** What is before every path of a database that is not the one served by default. */

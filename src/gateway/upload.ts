@@ -5,6 +5,7 @@
 import { HttpError } from '../base/errors.ts';
 import { decodeBase64, encodeBase64 } from '../base/base64.ts';
 import type { FileBucket, FileUpload, NewFile, StoredFile } from '../gridfs/index.ts';
+import { bodyOf, copyBody, declaredLength } from './body-copy.ts';
 import type { Exchange } from './exchange.ts';
 import { fileJson, placeOf } from './file-list.ts';
 import { fromHex, validatorsOf } from './file-headers.ts';
@@ -20,6 +21,10 @@ const idleTypes: ReadonlySet<string> = new Set(['', 'application/octet-stream', 
 
 /** PUT of a file by its name: a new revision. 201 with Location and ETag. */
 export async function answerPut(parts: GatewayParts, exchange: Exchange, route: Route): Promise<void> {
+  await parts.uploads.receive(exchange, () => receivePut(parts, exchange, route));
+}
+
+async function receivePut(parts: GatewayParts, exchange: Exchange, route: Route): Promise<void> {
   const { headers } = exchange;
   const declared = declaredLength(exchange, parts.limits.uploadBytesMax);
   if (headers['content-range'] !== undefined) throw new HttpError(400, 'bad_request', 'a part of a file cannot be put');
@@ -37,7 +42,7 @@ export async function answerPut(parts: GatewayParts, exchange: Exchange, route: 
   });
   exchange.acceptBody();
   const file = await receive(upload, async () => {
-    const received = await copyBody(exchange, exchange.request.iterator({ destroyOnReturn: false }), { upload, limit: parts.limits.uploadBytesMax });
+    const received = await copyBody(exchange, bodyOf(exchange), { write: (bytes) => upload.write(bytes), limit: parts.limits.uploadBytesMax });
     if (declared !== undefined && received !== declared) throw new HttpError(400, 'bad_request', `the body has ${received} bytes, not ${declared}`);
     return await upload.finish(sha256);
   });
@@ -73,40 +78,6 @@ async function checkName(parts: GatewayParts, exchange: Exchange, bucket: FileBu
   }
 }
 
-/** The length that the request says its body has; undefined when it does not say. */
-function declaredLength(exchange: Exchange, max: number): number | undefined {
-  const text = exchange.headers['content-length'];
-  if (text === undefined) return undefined;
-  const length = Number(text);
-  if (length > max) throw tooLarge(max);
-  return length;
-}
-
-const tooLarge = (max: number): HttpError => new HttpError(413, 'too_large', `a file has at most ${max} bytes here`, { members: { limit: max } });
-
-interface Target {
-  readonly upload: FileUpload;
-  readonly limit: number;
-}
-
-/** Moves all bytes into the upload; how many. HttpError 400 when the client ends before the body does. */
-async function copyBody(exchange: Exchange, body: AsyncIterable<Uint8Array>, { upload, limit }: Target): Promise<number> {
-  let received = 0;
-  const pieces = body[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await pieces.next().catch((error: unknown) => {
-      throw error instanceof HttpError ? error : new HttpError(400, 'bad_request', 'the body ended early', { cause: error });
-    });
-    if (next.done === true) return received;
-    received += next.value.length;
-    if (received > limit) throw tooLarge(limit);
-    exchange.progress();
-    await upload.write(next.value);
-    exchange.progress();
-    if (exchange.isGone) throw new HttpError(400, 'bad_request', 'the client is gone');
-  }
-}
-
 function typeIn(header: string | undefined): string | undefined {
   const text = header?.trim() ?? '';
   return idleTypes.has(text.split(';', 1)[0]?.trim().toLowerCase() ?? '') ? undefined : text;
@@ -130,6 +101,10 @@ function announcedDigest(header: string | string[] | undefined): string | undefi
 
 /** POST of a form: its files in order, each with the fields before it as metadata. Those before one that fails stay. */
 export async function answerForm(parts: GatewayParts, exchange: Exchange, route: Route): Promise<void> {
+  await parts.uploads.receive(exchange, () => receiveForm(parts, exchange, route));
+}
+
+async function receiveForm(parts: GatewayParts, exchange: Exchange, route: Route): Promise<void> {
   declaredLength(exchange, parts.limits.uploadBytesMax);
   const type = exchange.headers['content-type'];
   if (type === undefined || !/^multipart\/form-data\s*;/i.test(type)) throw new HttpError(415, 'bad_request', 'files are posted as multipart/form-data');
@@ -157,7 +132,7 @@ async function storePosted(parts: GatewayParts, exchange: Exchange, bucket: File
   };
   const upload = await bucket.create(request);
   return await receive(upload, async () => {
-    await copyBody(exchange, posted.bytes, { upload, limit: parts.limits.uploadBytesMax });
+    await copyBody(exchange, posted.bytes, { write: (bytes) => upload.write(bytes), limit: parts.limits.uploadBytesMax });
     return await upload.finish();
   });
 }

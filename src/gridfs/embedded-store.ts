@@ -7,14 +7,18 @@ import { namespaceOf } from '../catalog/index.ts';
 import type { Catalog, CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
 import { chunkIndex } from './chunk-places.ts';
 import { ChunkReader } from './chunk-reader.ts';
+import { ChunkedUpload } from './chunked-upload.ts';
+import { DigestCache } from './digest-cache.ts';
+import { EmbeddedResumables } from './embedded-resumable.ts';
+import type { BucketNamespaces } from './embedded-resumable.ts';
 import { EmbeddedUpload } from './embedded-upload.ts';
 import { FileError } from './file-error.ts';
 import { changedDocument, readChange } from './file-change.ts';
 import { checkFile } from './file-check.ts';
-import type { FileId } from './file-id.ts';
+import { FileId } from './file-id.ts';
 import { FileSearch, nameIndex } from './file-search.ts';
 import { chunkSizeDefault, chunkSizeMax, chunkSizeMin } from './file-store.ts';
-import type { FileBucket, FileChange, FileCheck, FilePage, FileQuery, FileReader, FileStore, FileUpload, NewFile, StoredFile } from './file-store.ts';
+import type { FileBucket, FileChange, FileCheck, FilePage, FileQuery, FileReader, FileStore, FileUpload, NewFile, ResumableState, ResumedUpload, ResumeRequest, StoredFile } from './file-store.ts';
 import { Leftovers, removeDocument } from './leftovers.ts';
 import { readFileDocument } from './stored-file.ts';
 
@@ -23,6 +27,8 @@ interface StoreParts {
   readonly clock: { nowMs(): number };
   readonly ids: { next(): ObjectId };
   readonly leftovers: Leftovers;
+  readonly digests: DigestCache;
+  readonly resumables: EmbeddedResumables;
 }
 
 /** Opens the store and begins, in the background, to delete what a crash left; `close` waits for that. Nothing of the catalog is closed. */
@@ -30,7 +36,10 @@ export async function openFileStore(catalog: Catalog, sources: ObjectIdSources):
   const { clock } = sources;
   const leftovers = new Leftovers(catalog, clock);
   await leftovers.open();
-  return new EmbeddedStore({ catalog, clock, ids: new ObjectIdGenerator(sources), leftovers }, leftovers.sweep());
+  const ids = new ObjectIdGenerator(sources);
+  const digests = new DigestCache();
+  const resumables = new EmbeddedResumables({ catalog, leftovers, ids, digests, clock });
+  return new EmbeddedStore({ catalog, clock, ids, leftovers, digests, resumables }, leftovers.sweep());
 }
 
 class EmbeddedStore implements FileStore {
@@ -61,6 +70,10 @@ class EmbeddedStore implements FileStore {
     } finally {
       txn.abort();
     }
+  }
+
+  removeExpired(): Promise<number> {
+    return this.#parts.resumables.removeExpired();
   }
 
   async close(): Promise<void> {
@@ -123,7 +136,8 @@ class EmbeddedBucket implements FileBucket {
     return this.#reading(async (txn) => await checkFile(txn, await this.#parts.catalog.collection(txn, this.#chunks), file));
   }
 
-  async create(request: NewFile): Promise<FileUpload> {
+  /** Checks what is asked of a new file; its chunk size. */
+  async #prepare(request: NewFile): Promise<number> {
     const { filename, onlyIfAbsent, chunkSize = chunkSizeDefault } = request;
     if (filename === '' || filename.includes('\0')) throw new FileError('bad-name', 'a file needs a name, without null bytes');
     if (!Number.isInteger(chunkSize) || chunkSize < chunkSizeMin || chunkSize > chunkSizeMax) {
@@ -131,10 +145,47 @@ class EmbeddedBucket implements FileBucket {
     }
     if (onlyIfAbsent && (await this.byName(filename, -1)) !== undefined) throw exists(filename);
     await this.#ensureIndexes();
-    const beforeFinish = async (txn: CatalogTransaction): Promise<void> => {
+    return chunkSize;
+  }
+
+  async create(request: NewFile): Promise<FileUpload> {
+    const chunkSize = await this.#prepare(request);
+    const { ids, clock } = this.#parts;
+    const id = FileId.of(ids.next());
+    const storage = new EmbeddedUpload({ ...this.#parts, ...this.#namespaces, id: id.value, markerId: ids.next(), beforeFinish: this.#claiming(request) });
+    return new ChunkedUpload({ id, ids, clock, request, chunkSize, storage });
+  }
+
+  get #namespaces(): BucketNamespaces {
+    return { files: this.#files, chunks: this.#chunks };
+  }
+
+  #claiming({ filename, onlyIfAbsent }: Pick<NewFile, 'filename' | 'onlyIfAbsent'>): (txn: CatalogTransaction) => Promise<void> {
+    return async (txn) => {
       if (onlyIfAbsent) await this.#claimName(txn, filename);
     };
-    return new EmbeddedUpload({ ...this.#parts, files: this.#files, chunks: this.#chunks, request, chunkSize, beforeFinish });
+  }
+
+  async createResumable(request: NewFile, plan: ResumeRequest): Promise<ResumableState> {
+    await this.#prepare(request);
+    return await this.#parts.resumables.create(this.#namespaces, request, plan);
+  }
+
+  async resumable(id: FileId): Promise<ResumableState | undefined> {
+    return (await this.#parts.resumables.find(this.#namespaces, id))?.state;
+  }
+
+  async resume(id: FileId, request: ResumeRequest): Promise<ResumedUpload | undefined> {
+    const { ids, clock, resumables, digests } = this.#parts;
+    const found = await resumables.find(this.#namespaces, id);
+    if (found === undefined) return undefined;
+    const { state, onlyIfAbsent } = found;
+    const { begun, storage } = await resumables.begin(this.#namespaces, state, { ...request, beforeFinish: this.#claiming({ filename: state.filename, onlyIfAbsent }) });
+    return new ChunkedUpload({ id, ids, clock, request: state, chunkSize: state.chunkSize, storage, begun, onSuspend: (length, hash) => digests.keep(id.text, length, hash) });
+  }
+
+  removeResumable(id: FileId): Promise<boolean> {
+    return this.#parts.resumables.remove(this.#namespaces, id);
   }
 
   /** As drivers do: before the first file. A bucket that has files keeps the indexes it has. */

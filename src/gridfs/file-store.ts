@@ -65,6 +65,38 @@ export interface FileUpload {
   abort(): Promise<void>;
 }
 
+/** An upload that can be left and gone on with: how far it is. */
+export interface ResumableState {
+  /** Of the file that it becomes. */
+  readonly id: FileId;
+  readonly filename: string;
+  readonly contentType: string | undefined;
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly chunkSize: number;
+  /** Bytes of the whole file; undefined while it is not known. */
+  readonly length: number | undefined;
+  /** Bytes that are durable. */
+  readonly offset: number;
+  readonly expiresMs: number;
+}
+
+/** What is said when an upload is gone on with. */
+export interface ResumeRequest {
+  /** The length, where it was not known before. */
+  readonly length: number | undefined;
+  readonly expiresMs: number;
+}
+
+/** A resumable upload that is gone on with, by one at a time: who calls sees to that. */
+export interface ResumedUpload extends FileUpload {
+  /** Where it goes on. */
+  readonly offset: number;
+  /** Makes all that came durable and leaves the upload; how far it is then. */
+  suspend(): Promise<number>;
+  /** Forgets all that came since it was gone on with, and leaves it. */
+  rewind(): Promise<void>;
+}
+
 export type FileSortField = 'uploadDate' | 'filename' | 'length';
 
 /** Which page of a bucket's files. */
@@ -119,6 +151,14 @@ export interface FileBucket {
   open(file: StoredFile): FileReader;
   check(file: StoredFile): Promise<FileCheck>;
   create(request: NewFile): Promise<FileUpload>;
+  /** Begins an upload that can be left: nothing of it is listed before it is finished. */
+  createResumable(request: NewFile, plan: ResumeRequest): Promise<ResumableState>;
+  /** How far an upload is; undefined where there is none: finished, removed, expired, never begun. */
+  resumable(id: FileId): Promise<ResumableState | undefined>;
+  /** Goes on with an upload; undefined where there is none. */
+  resume(id: FileId, request: ResumeRequest): Promise<ResumedUpload | undefined>;
+  /** Removes an upload and all that came of it. Whether there was one. */
+  removeResumable(id: FileId): Promise<boolean>;
   /** Changes name and metadata of a file; the file as it is then, or undefined where there is none. FileError `bad-name`, `bad-metadata`. */
   change(id: FileId, change: FileChange): Promise<StoredFile | undefined>;
   /** Removes the file document, then the chunks. Whether there was one. */
@@ -131,6 +171,8 @@ export interface FileStore {
   bucket(db: string, name: string): FileBucket;
   /** Rejects when the storage behind does not answer reads any more. */
   ping(): Promise<void>;
+  /** Removes the resumable uploads that have expired; how many. */
+  removeExpired(): Promise<number>;
   /** Waits for what goes on in the background. */
   close(): Promise<void>;
 }

@@ -15,5 +15,8 @@ export type {
   FileStore,
   FileUpload,
   NewFile,
+  ResumableState,
+  ResumedUpload,
+  ResumeRequest,
   StoredFile,
 } from './file-store.ts';

@@ -3,7 +3,6 @@
 
 import type { Document, Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
-import type { Collation } from '../collation/index.ts';
 import type { Filter, Projection, SortKey } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import type { Interruptible, Renewal } from './row.ts';
@@ -13,8 +12,6 @@ export interface QueryRequest {
   /** What the plan is for: `documents` (open), `keyed` (openKeyed) or `count`; `documents` when absent. */
   readonly purpose?: 'documents' | 'keyed' | 'count' | undefined;
   readonly filter: Filter;
-  /** How texts are compared; the filter and the sort were compiled under it. */
-  readonly collation?: Collation | undefined;
   readonly sort?: SortKey | undefined;
   readonly projection?: Projection | undefined;
   /** The documents that these were compiled from, for `explain`. */
@@ -82,7 +79,6 @@ export interface DistinctRequest {
   /** The path whose values are wanted; elements of arrays count singly. */
   readonly field: string;
   readonly filter: Filter;
-  readonly collation?: Collation | undefined;
   readonly hint?: Value | undefined;
 }
 

@@ -12,3 +12,4 @@ export type { DirectoryReport } from './verify.ts';
 export { salvageDirectory } from './salvage.ts';
 export type { SalvageOrder, SalvageReport } from './salvage.ts';
 export { inspectData } from './inspect.ts';
+export { backUpServer } from './backup.ts';

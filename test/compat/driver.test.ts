@@ -71,8 +71,8 @@ describe('the official driver', async () => {
     assert.equal(hello['isWritablePrimary'], true);
     assert.equal(hello['setName'], 'frond');
     assert.deepEqual(hello['hosts'], [`127.0.0.1:${String(server.port)}`]);
-    assert.equal((await admin.command({ buildInfo: 1 }))['version'], '7.0.14');
-    assert.deepEqual((await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 }))['featureCompatibilityVersion'], { version: '7.0' });
+    assert.equal((await admin.command({ buildInfo: 1 }))['version'], '8.0.16');
+    assert.deepEqual((await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 }))['featureCompatibilityVersion'], { version: '8.0' });
     await assert.rejects(admin.command({ atlasVersion: 1 }), { code: 59, message: "no such command: 'atlasVersion'" });
     assert.ok((await admin.admin().listDatabases({ nameOnly: true })).databases.some(({ name }) => name === 'test'));
     assert.ok((await db.listCollections({}, { nameOnly: true }).toArray()).some(({ name }) => name === 'things'));

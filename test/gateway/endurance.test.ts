@@ -94,6 +94,38 @@ describe('a client that stops reading', () => {
   }, { stallMs: 300 }));
 });
 
+describe('many clients that read slowly', () => {
+  const pieceBytes = 256 * 1024;
+
+  test('cost one piece each when they pause, however large the chunks are, and get every byte when they read on', () => withGateway(async (opened) => {
+    await opened.opened.upload('movie.mp4', bytes, { chunkSize: 8 * 1024 * 1024 });
+    const clients = await Promise.all(Array.from({ length: 10 }, () => pausedClient(opened)));
+    await until(() => opened.gateway.counters.heldBytes <= clients.length * pieceBytes);
+    assert.deepEqual(opened.opened.engine.statistics().openSnapshots, 0);
+    for (const client of clients) {
+      client.socket.resume();
+      const { whole, body } = await client.answer();
+      assert.ok(whole && Buffer.from(body).equals(bytes));
+      client.destroy();
+    }
+    await until(() => opened.gateway.counters.heldBytes === 0);
+  }, { letGoMs: 20 }));
+
+  test('hold together no more than they may, and one piece each, while others are answered', () => withGateway(async (opened) => {
+    await opened.opened.upload('movie.mp4', bytes, { chunkSize: 4 * 1024 * 1024 });
+    let most = 0;
+    const clients = [];
+    for (let i = 0; i < 40; i++) {
+      clients.push(await pausedClient(opened));
+      most = Math.max(most, opened.gateway.counters.heldBytes);
+    }
+    assert.ok(most <= 8 * 1024 * 1024 + 4 * 1024 * 1024 + 40 * pieceBytes, `${most} bytes are held`);
+    assert.equal((await opened.ask('GET', '/files/movie.mp4', { Range: 'bytes=5000000-5000009' })).status, 206);
+    for (const client of clients) client.socket.resetAndDestroy();
+    await until(() => opened.gateway.counters.openStreams === 0 && opened.gateway.counters.heldBytes === 0);
+  }, { letGoMs: 60_000, heldBytesMax: 8 * 1024 * 1024 }));
+});
+
 describe('a client that goes away', () => {
   test('is forgotten at once: streams, transactions and snapshots are as before (P11)', () => withGateway(async (opened) => {
     await opened.opened.upload('movie.mp4', bytes);

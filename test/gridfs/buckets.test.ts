@@ -353,6 +353,96 @@ test('a file that is put in the place of another, under its id, is never read as
   await assert.rejects(readChunks(reader, 5, 9), (error: unknown) => error instanceof FileError && error.code === 'gone');
 }));
 
+describe('an upload that is left and gone on with', () => {
+  const request = { filename: 'long', contentType: 'video/mp4', metadata: new Map([['title', 'T']]), chunkSize: 1024, onlyIfAbsent: false };
+  const plan = { length: undefined, expiresMs: Number.MAX_SAFE_INTEGER };
+  const bytes = patternBytes(10_007);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+
+  for (const restarts of [false, true]) {
+    test(`becomes the same file, wherever it was left${restarts ? ', after restarts' : ''}`, async () => {
+      let opened = await StoreForTest.open();
+      const { id } = await opened.bucket.createResumable(request, plan);
+      for (const end of [0, 1, 1023, 1024, 1025, 3072, 3500, 3501, 9000, 10_007]) {
+        const upload = (await opened.bucket.resume(id, plan))!;
+        for (let at = upload.offset; at < end; at += 300) await upload.write(bytes.subarray(at, Math.min(end, at + 300)));
+        assert.equal(await upload.suspend(), end);
+        assert.equal((await opened.bucket.resumable(id))?.offset, end);
+        assert.equal(await opened.bucket.byName('long', -1), undefined);
+        if (!restarts) continue;
+        await opened.store.close();
+        await opened.engine.close();
+        opened = await StoreForTest.open(opened.env);
+      }
+      const file = await (await opened.bucket.resume(id, plan))!.finish(sha256);
+      assert.deepEqual([file.id.text, file.length, file.sha256, file.contentType, JSON.parse(file.metadata!)], [id.text, 10_007, sha256, 'video/mp4', { title: 'T', contentType: 'video/mp4', sha256 }]);
+      assert.deepEqual(await readAll(opened.bucket, file), bytes);
+      assert.equal((await opened.bucket.check(file)).sound, true);
+      assert.deepEqual([await opened.bucket.resumable(id), await opened.count('gridfsUploads', 'local'), await opened.count('fs.chunks')], [undefined, 0, 10]);
+      await opened.close();
+    });
+  }
+
+  test('forgets what came since, where it is told to', () => withStore(async (opened) => {
+    const { id } = await opened.bucket.createResumable(request, plan);
+    for (const [begin, end] of [[0, 2500], [2500, 2501], [2501, 4000]] as const) {
+      const wrong = (await opened.bucket.resume(id, plan))!;
+      for (let i = 0; i < 3; i++) await wrong.write(patternBytes(1_500_000, 99));
+      await wrong.rewind();
+      assert.equal((await opened.bucket.resumable(id))?.offset, begin);
+      const right = (await opened.bucket.resume(id, plan))!;
+      await right.write(bytes.subarray(begin, end));
+      await right.suspend();
+    }
+    const upload = (await opened.bucket.resume(id, plan))!;
+    await upload.write(bytes.subarray(4000));
+    assert.deepEqual(await readAll(opened.bucket, await upload.finish(sha256)), bytes);
+    assert.equal(await opened.count('fs.chunks'), 10);
+  }));
+
+  test('keeps what was durable when the server is killed in the middle', () => withStore(async (opened) => {
+    const { id } = await opened.bucket.createResumable({ ...request, chunkSize: 100_000 }, plan);
+    const much = patternBytes(5_000_000, 4);
+    const upload = (await opened.bucket.resume(id, plan))!;
+    for (let at = 0; at < 3_000_000; at += 250_000) await upload.write(much.subarray(at, at + 250_000));
+    await opened.engine.close();
+    const again = await StoreForTest.open(opened.env);
+    const { offset } = (await again.bucket.resumable(id))!;
+    assert.ok(offset >= 1_000_000 && offset <= 3_000_000, String(offset));
+    const next = (await again.bucket.resume(id, plan))!;
+    await next.write(much.subarray(offset));
+    assert.deepEqual(await readAll(again.bucket, await next.finish()), much);
+    await again.close();
+  }));
+
+  test('is removed, or expires, with all that came of it', () => withStore(async (opened) => {
+    const ids = [];
+    for (const expiresMs of [plan.expiresMs, opened.env.clock.nowMs() - 1]) {
+      const { id } = await opened.bucket.createResumable(request, plan);
+      const upload = (await opened.bucket.resume(id, { ...plan, expiresMs }))!;
+      await upload.write(bytes);
+      await upload.suspend();
+      ids.push(id);
+    }
+    assert.equal(await opened.bucket.resumable(ids[1]!), undefined);
+    assert.deepEqual([await opened.store.removeExpired(), await opened.store.removeExpired(), await opened.count('fs.chunks')], [1, 0, 10]);
+    assert.deepEqual([await opened.bucket.removeResumable(ids[0]!), await opened.bucket.removeResumable(ids[0]!)], [true, false]);
+    assert.deepEqual([await opened.count('fs.chunks'), await opened.count('gridfsUploads', 'local'), await opened.count('gridfsLeftovers', 'local')], [0, 0, 0]);
+    assert.equal(await opened.bucket.resume(ids[0]!, plan), undefined);
+  }));
+
+  test('belongs to its bucket, holds its name to be new, and may learn its length later', () => withStore(async (opened) => {
+    const { id } = await opened.bucket.createResumable({ ...request, onlyIfAbsent: true }, plan);
+    assert.equal(await opened.store.bucket('test', 'other').resumable(id), undefined);
+    assert.equal(await opened.store.bucket('other', 'fs').resume(id, plan), undefined);
+    await (await opened.bucket.resume(id, { ...plan, length: 5 }))!.suspend();
+    assert.equal((await opened.bucket.resumable(id))?.length, 5);
+    await opened.upload('long', bytes);
+    const upload = (await opened.bucket.resume(id, plan))!;
+    await assert.rejects(upload.finish(), (error: unknown) => error instanceof FileError && error.code === 'exists');
+  }));
+});
+
 describe('a change of a file', () => {
   test('gives it another name and merges its metadata; everything else stays where it was', () => withStore(async (opened) => {
     const stored = await opened.upload('old', patternBytes(10));

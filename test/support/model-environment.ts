@@ -144,6 +144,10 @@ export class ModelEnvironment implements Environment {
     return Promise.resolve({ problems: [], dictionaries: this.dictionaries.size, blocks: 0, rows: 0 });
   }
 
+  backup(): Promise<never> {
+    return Promise.reject(new EngineError('io', 'a model has no files'));
+  }
+
   statistics(): EngineStatistics {
     return {
       commits: this.commits, aborts: 0, conflicts: 0, logBytesWritten: 0, logSyncs: 0, logGroups: 0, dataBytesWritten: 0,

@@ -19,7 +19,7 @@ import {
   required,
   type FieldTable,
 } from '../fields.ts';
-import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
+import { checkCollation, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
 import { changeAll } from './multi-write.ts';
@@ -41,7 +41,8 @@ const STATEMENT_FIELDS = {
   sampleId: anyField,
 } satisfies FieldTable;
 
-interface DeleteBatch {
+/** Things that all statements of one command share. */
+export interface DeleteBatch {
   readonly ns: Namespace;
   readonly context: CommandContext;
   readonly series: WriteSeries;
@@ -85,24 +86,30 @@ async function deleteAll({ context, series, ns }: DeleteBatch, change: DocumentC
   return (await changeAll(context, series, change)).matched;
 }
 
-async function runStatement(batch: DeleteBatch, index: number, document: Document): Promise<boolean> {
+/** One statement. */
+export interface DeleteStatement {
+  readonly q: Document;
+  /** 1: the first document that matches; 0: all. */
+  readonly limit: number;
+  readonly hint?: Document | string | undefined;
+}
+
+/** Runs one statement, unless it was done before; true: go on with the next. */
+export async function runDelete(batch: DeleteBatch, index: number, { q, limit, hint }: DeleteStatement): Promise<boolean> {
   const { context, series, outcome, options } = batch;
   const earlier = context.retry?.earlier(index);
   if (earlier !== undefined) {
     outcome.set(index, { n: earlier.n, nModified: 0 });
     return true;
   }
-  const { q, limit, hint, collation: asked } = parseFields('delete.deletes', document, STATEMENT_FIELDS);
   try {
     if (limit === 0 && context.retry !== undefined) {
       throw new CommandError(72, 'InvalidOptions', 'Cannot use retryable writes with limit=0');
     }
-    const collation = collationFor(asked, await series.collation());
-    const filter = compileFilter(q, { ...options, collation });
+    const filter = compileFilter(q, options);
     const change: DocumentChange = {
       filter,
       filterDocument: q,
-      collation,
       hint,
       bypassValidation: true,
       apply: () => ({ after: undefined, modified: true }),
@@ -144,7 +151,7 @@ export const deleteCommand: Command = defineCommand({
       ordered: fields.ordered ?? true,
       options: queryOptions(context, fields.let),
     };
-    for (const [index, document] of fields.deletes.entries()) if (!(await runStatement(batch, index, document))) break;
+    for (const [index, document] of fields.deletes.entries()) if (!(await runDelete(batch, index, parseFields('delete.deletes', document, STATEMENT_FIELDS)))) break;
     await batch.series.finish();
     return batch.outcome.reply(context, { nModified: false });
   },

@@ -8,7 +8,8 @@ import { boolField, strictBoolField, collectionField, objectsField, required, an
 import { WriteSeries, type WriteStep } from '../write-series.ts';
 import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
 
-interface InsertBatch {
+/** Things that all documents of one command share. */
+export interface InsertBatch {
   readonly context: CommandContext;
   readonly series: WriteSeries;
   readonly outcome: WriteOutcome;
@@ -36,7 +37,7 @@ class InsertStep implements WriteStep {
       await collection.insert(txn, collection.prepare(this.#document), { bypassValidation });
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      txn.rollbackTo(mark);
+      series.rollback(txn, mark);
       outcome.set(this.#index, { n: 0, nModified: 0, error });
       return !ordered;
     }
@@ -52,12 +53,18 @@ class InsertStep implements WriteStep {
   }
 }
 
-async function insertAll(batch: InsertBatch, documents: readonly Document[]): Promise<void> {
+/** Inserts one document, unless it was before. */
+export async function insertOne(batch: InsertBatch, index: number, document: Document): Promise<void> {
   const { context, series, outcome } = batch;
+  const earlier = context.retry?.earlier(index);
+  if (earlier !== undefined) outcome.set(index, { n: earlier.n, nModified: 0 });
+  else await series.add(new InsertStep(batch, index, document));
+}
+
+async function insertAll(batch: InsertBatch, documents: readonly Document[]): Promise<void> {
+  const { series } = batch;
   for (const [index, document] of documents.entries()) {
-    const earlier = context.retry?.earlier(index);
-    if (earlier !== undefined) outcome.set(index, { n: earlier.n, nModified: 0 });
-    else await series.add(new InsertStep(batch, index, document));
+    await insertOne(batch, index, document);
     if (series.stopped) break;
   }
   await series.finish();

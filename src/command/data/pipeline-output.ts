@@ -3,9 +3,8 @@
 // into place at the end, so that readers see the old one whole or the new one whole.
 
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, Document, Regex, type Value } from '../../bson/index.ts';
+import { BsonArray, describeValue, Document, Regex, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Collection, type Namespace } from '../../catalog/index.ts';
-import { sameCollation, type Collation } from '../../collation/index.ts';
 import type { OutputRequest, OutputSink } from '../../exec/index.ts';
 import { compileFilter, type QueryOptions } from '../../query/index.ts';
 import type { CommandContext } from '../command.ts';
@@ -32,7 +31,7 @@ export async function openOutput(request: OutputRequest, surroundings: OutputSur
   const ns = namespaceOf(request.database, request.collection);
   const existing = await existingCollection(context, ns);
   if (request.kind === 'replace') return ReplaceSink.open(ns, existing, surroundings);
-  const index = uniqueIndex(existing, request.on ?? ['_id'], surroundings.options.collation);
+  const index = uniqueIndex(existing, request.on ?? ['_id']);
   if (index === undefined) throw new CommandError(51183, 'Location51183', 'Cannot find index to verify that join fields will be unique');
   return new MergeSink(ns, { request, sparse: index.sparse }, surroundings);
 }
@@ -68,11 +67,11 @@ async function existingCollection(context: CommandContext, ns: Namespace): Promi
 }
 
 /** The unique index on exactly these fields; that of `_id` is there also before the collection is. */
-function uniqueIndex(collection: Collection | undefined, on: readonly string[], collation: Collation | undefined): { readonly sparse: boolean } | undefined {
-  if (on.length === 1 && on[0] === '_id' && (collection === undefined || sameCollation(collection.options.collation, collation))) return { sparse: false };
+function uniqueIndex(collection: Collection | undefined, on: readonly string[]): { readonly sparse: boolean } | undefined {
+  if (on.length === 1 && on[0] === '_id') return { sparse: false };
   const wanted = new Set(on);
   const fits = (paths: readonly string[]): boolean => paths.length === wanted.size && paths.every((path) => wanted.has(path));
-  const fitting = collection?.indexes.filter((index) => index.unique && index.partialFilter === undefined && sameCollation(index.collation, collation) && fits(index.paths)) ?? [];
+  const fitting = collection?.indexes.filter((index) => index.unique && index.partialFilter === undefined && fits(index.paths)) ?? [];
   return fitting.find((index) => !index.sparse) ?? fitting[0];
 }
 
@@ -94,11 +93,13 @@ function conditionOf(document: Document, path: string): readonly [string, Value]
 class MergeSink implements OutputSink {
   readonly #request: MergeRequest;
   readonly #sparse: boolean;
+  readonly #ns: Namespace;
   readonly #surroundings: OutputSurroundings;
   readonly #writer: DocumentWriter;
 
   constructor(ns: Namespace, { request, sparse }: { request: MergeRequest; sparse: boolean }, surroundings: OutputSurroundings) {
     this.#request = request;
+    this.#ns = ns;
     this.#sparse = sparse;
     this.#surroundings = surroundings;
     this.#writer = new DocumentWriter(surroundings.context, ns);
@@ -145,6 +146,19 @@ class MergeSink implements OutputSink {
     throw new CommandError(51132, 'Location51132', `$merge write error: 'on' field cannot be missing, null or undefined: '${empty}'`);
   }
 
+  /** A document that is there and must not be is told as the index would tell it. */
+  #combined(before: Document, incoming: Document): Document | undefined {
+    try {
+      return this.#request.combine(before, incoming);
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.code !== 11000) throw error;
+      const on = this.#request.on ?? ['_id'];
+      const keyValue = Document.fromEntries(on.map((path) => [path, valueAt(incoming, path)]));
+      const details = new Map<string, Value>([['keyPattern', Document.fromEntries(on.map((path) => [path, 1]))], ['keyValue', keyValue]]);
+      throw new CommandError(11000, 'DuplicateKey', `E11000 duplicate key error collection: ${this.#ns.text} dup key: ${describeValue(keyValue)}`, { cause: error, details });
+    }
+  }
+
   #changeFor(incoming: Document): DocumentChange {
     const { combine, on } = this.#request;
     const { options, bypassValidation } = this.#surroundings;
@@ -153,10 +167,9 @@ class MergeSink implements OutputSink {
     return {
       filter: compileFilter(filterDocument, options),
       filterDocument,
-      collation: options.collation,
       bypassValidation,
       apply: (before) => {
-        const after = combine(before, incoming);
+        const after = this.#combined(before, incoming);
         return { after: after ?? before, modified: after !== undefined };
       },
       upsert: () => combine(undefined, incoming),

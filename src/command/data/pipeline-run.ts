@@ -4,17 +4,15 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
-import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider } from '../../exec/index.ts';
+import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider, type SystemStageRequest } from '../../exec/index.ts';
 import { planQuery, type Plan, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileSort, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
-import { sameCollation } from '../../collation/index.ts';
 import type { CommandContext } from '../command.ts';
-import { viewCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import type { ReadScope } from '../storage-scope.ts';
 import { openOutput } from './pipeline-output.ts';
-import { systemStageDocuments } from './system-stages.ts';
+import { isSystemStage, systemStageDocuments } from './system/system-stages.ts';
 
 /** What a pipeline runs on. */
 export interface PipelineSurroundings {
@@ -44,6 +42,10 @@ class TransactionProvider implements SourceProvider {
     return openOutput(request, { context: this.#context, options: this.#options, bypassValidation: this.#bypassValidation });
   }
 
+  systemStage(request: SystemStageRequest): Promise<readonly Document[]> {
+    return systemStageDocuments(request, this.#context, this.#txn);
+  }
+
   pause(): Promise<void> {
     return this.#context.server.env.tasks.pause();
   }
@@ -52,7 +54,6 @@ class TransactionProvider implements SourceProvider {
     const ns = namespaceOf(request.database, request.collection);
     const target = await resolveTarget(this.#context, this.#txn, ns);
     const options = { ...this.#options, ...(request.variables === undefined ? {} : { variables: request.variables }) };
-    if (target.isView && !sameCollation(options.collation, target.collation)) throw viewCollation();
     if (target.isView) return this.#view(request, target, options);
     const query = requestOf(request, options);
     const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection }, query, this.#context.operation);
@@ -82,9 +83,8 @@ interface QueryParts {
 function requestOf(parts: QueryParts, options: QueryOptions): QueryRequest {
   return {
     filter: compileFilter(parts.filter ?? Document.empty, options),
-    collation: options.collation,
     given: { filter: parts.filter ?? Document.empty, sort: parts.sort },
-    sort: parts.sort === undefined ? undefined : compileSort(parts.sort, options.collation),
+    sort: parts.sort === undefined ? undefined : compileSort(parts.sort),
     skip: parts.skip,
     limit: parts.limit,
     hint: parts.hint,
@@ -120,8 +120,10 @@ function checkOutput(context: CommandContext, pipeline: Pipeline): void {
 /** Compiles a pipeline and plans what it begins with. */
 export async function planPipeline(context: CommandContext, stages: BsonArray, surroundings: PipelineSurroundings): Promise<PlannedPipeline> {
   const { scope, target, options, hint } = surroundings;
-  const all = target.viewStages.length === 0 ? stages : BsonArray.of([...target.viewStages, ...stages.items()]);
-  const pipeline = compilePipeline(all, { ...options, database: target.ns.db, collection: target.ns.collection });
+  const isSystem = isSystemStage(stages.at(0));
+  const all = target.viewStages.length === 0 || isSystem ? stages : BsonArray.of([...target.viewStages, ...stages.items()]);
+  const { db, collection: name } = isSystem ? target.asked : target.ns;
+  const pipeline = compilePipeline(all, { ...options, database: db, collection: name });
   checkOutput(context, pipeline);
   const provider = new TransactionProvider(context, scope.txn, surroundings);
   if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
@@ -131,24 +133,8 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   return { pipeline, plan, from: head.stages, provider };
 }
 
-/** Stages over documents that the first stage made of what the server knows of itself; undefined where it is no such stage. */
-function openSystemPipeline(
-  context: CommandContext,
-  stages: BsonArray,
-  { scope, options, target, db }: { scope: ReadScope; options: QueryOptions; target: ResolvedTarget | undefined; db: string },
-): BatchSource | undefined {
-  const [first, ...rest] = stages.items();
-  const made = systemStageDocuments(first, { context, txn: scope.txn, target });
-  if (made === undefined) return undefined;
-  const pipeline = compilePipeline(BsonArray.of(rest), { ...options, database: db });
-  return pipeline.open(sourceOf(made), new TransactionProvider(context, scope.txn, { options }));
-}
-
 /** Opens a pipeline over a collection or view. */
 export async function openPipeline(context: CommandContext, stages: BsonArray, surroundings: PipelineSurroundings): Promise<BatchSource> {
-  const { scope, options, target } = surroundings;
-  const system = openSystemPipeline(context, stages, { scope, options, target, db: target.ns.db });
-  if (system !== undefined) return system;
   const { pipeline, plan, from, provider } = await planPipeline(context, stages, surroundings);
   return pipeline.open(plan?.open() ?? sourceOf([]), provider, from);
 }
@@ -159,8 +145,6 @@ export function openFreePipeline(
   stages: BsonArray,
   { scope, ns, options }: { scope: ReadScope; ns: Namespace; options: QueryOptions },
 ): BatchSource {
-  const system = openSystemPipeline(context, stages, { scope, options, target: undefined, db: ns.db });
-  if (system !== undefined) return system;
   const pipeline = compilePipeline(stages, { ...options, database: ns.db });
   if (!pipeline.makesDocuments) {
     const text = "{aggregate: 1} is not valid for an empty pipeline or one whose first stage reads a collection.";

@@ -1,7 +1,7 @@
 // A statement of update or findAndModify made into the change of one document.
 
 import type { BsonArray, Document, Value } from '../../bson/index.ts';
-import { compileFilter, compileUpdate, type QueryOptions } from '../../query/index.ts';
+import { compileFilter, compileSort, compileUpdate, type QueryOptions } from '../../query/index.ts';
 import type { CommandContext } from '../command.ts';
 import type { DocumentChange } from './document-change.ts';
 
@@ -12,6 +12,8 @@ export interface ChangeStatement {
   readonly upsert?: boolean | undefined;
   readonly arrayFilters?: readonly Document[] | undefined;
   readonly hint?: Value | undefined;
+  /** Which of the documents that match is the first. */
+  readonly sort?: Document | undefined;
 }
 
 /** Compiles a statement; CommandError where MongoDB refuses it. */
@@ -27,8 +29,8 @@ export function compileUpdateChange(
   return {
     filter,
     filterDocument: statement.filter,
-    collation: options.collation,
     hint: statement.hint,
+    sort: statement.sort === undefined || statement.sort.isEmpty ? undefined : compileSort(statement.sort),
     bypassValidation,
     apply: (before) => {
       const position = update.needsPosition ? filter.place(before) : undefined;

@@ -1,9 +1,8 @@
 // update: statements in order, each on the first document that matches or on all of them.
 
 import { CommandError } from '../../base/errors.ts';
-import { type BsonArray, Document } from '../../bson/index.ts';
+import { type BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
-import type { QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
   anyField,
@@ -16,33 +15,46 @@ import {
   updateField,
   required,
   strictBoolField,
-  type FieldTable,
-  type Parsed,
+  type FieldsOf,
 } from '../fields.ts';
-import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
+import { checkCollation, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
 import { changeAll } from './multi-write.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
 import { compileUpdateChange } from './update-change.ts';
 import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
 
-const STATEMENT_FIELDS = {
+/** One statement. */
+export interface UpdateStatement {
+  readonly q: Document;
+  readonly u: Document | BsonArray;
+  readonly c?: Document | undefined;
+  readonly multi?: boolean | undefined;
+  readonly upsert?: boolean | undefined;
+  readonly upsertSupplied?: boolean | undefined;
+  readonly sort?: Document | undefined;
+  readonly arrayFilters?: readonly Document[] | undefined;
+  readonly hint?: Document | string | undefined;
+  readonly collation?: Document | undefined;
+  readonly sampleId?: Value | undefined;
+}
+
+const STATEMENT_FIELDS: FieldsOf<UpdateStatement> = {
   q: required(objectField),
   u: required(updateField),
   c: objectField,
   multi: boolField,
   upsert: boolField,
   upsertSupplied: boolField,
+  sort: objectField,
   arrayFilters: objectsField,
   hint: hintField,
   collation: objectField,
   sampleId: anyField,
-} satisfies FieldTable;
-
-type UpdateStatement = Parsed<typeof STATEMENT_FIELDS>;
+};
 
 /** Things that all statements of one command share. */
-interface UpdateBatch {
+export interface UpdateBatch {
   readonly context: CommandContext;
   readonly series: WriteSeries;
   readonly outcome: WriteOutcome;
@@ -66,6 +78,7 @@ function checkStatement(context: CommandContext, statement: UpdateStatement): vo
     throw new CommandError(51198, 'Location51198', 'Constant values may only be specified for pipeline updates');
   }
   if (statement.multi !== true) return;
+  if (statement.sort !== undefined) throw new CommandError(9, 'FailedToParse', "Cannot specify sort with multi=true");
   if (isReplacement(statement.u)) throw new CommandError(9, 'FailedToParse', 'multi update is not supported for replacement-style update');
   if (context.retry !== undefined) throw new CommandError(72, 'InvalidOptions', 'Cannot use retryable writes with multi=true');
 }
@@ -78,14 +91,9 @@ function noteResult(batch: UpdateBatch, index: number, result: SingleResult): vo
   if (n > 0) batch.context.retry?.done(index, { n, nModified, upserted });
 }
 
-/** What a statement is compiled with. */
-async function optionsOf({ context, series, letFields }: UpdateBatch, statement: UpdateStatement): Promise<QueryOptions> {
-  return queryOptions(context, mergeLet(letFields, statement.c), collationFor(statement.collation, await series.collation()));
-}
-
 async function updateOne(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<void> {
   const { context, series, outcome, ordered } = batch;
-  const options = await optionsOf(batch, statement);
+  const options = queryOptions(context, mergeLet(batch.letFields, statement.c));
   const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
   await series.add(
     new SingleWrite({
@@ -109,7 +117,7 @@ async function updateOne(batch: UpdateBatch, index: number, statement: UpdateSta
 
 async function updateMany(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<void> {
   const { context, series, outcome } = batch;
-  const options = await optionsOf(batch, statement);
+  const options = queryOptions(context, mergeLet(batch.letFields, statement.c));
   const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
   const counts = await changeAll(context, series, change);
   if (counts.matched > 0 || change.upsert === undefined) {
@@ -125,15 +133,14 @@ function mergeLet(letFields: Document | undefined, constants: Document | undefin
   return Document.fromEntries([...(letFields?.fields ?? []), ...constants.fields]);
 }
 
-/** Runs one statement; true: go on with the next. */
-async function runStatement(batch: UpdateBatch, index: number, document: Document): Promise<boolean> {
+/** Runs one statement, unless it was done before; true: go on with the next. */
+export async function runUpdate(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<boolean> {
   const { context, outcome } = batch;
   const earlier = context.retry?.earlier(index);
   if (earlier !== undefined) {
     outcome.set(index, earlier);
     return true;
   }
-  const statement = parseStatement(document);
   try {
     checkStatement(context, statement);
     if (statement.multi === true) await updateMany(batch, index, statement);
@@ -180,7 +187,7 @@ export const update: Command = defineCommand({
       bypassValidation: fields.bypassDocumentValidation ?? false,
       letFields: fields.let,
     };
-    for (const [index, document] of fields.updates.entries()) if (!(await runStatement(batch, index, document))) break;
+    for (const [index, document] of fields.updates.entries()) if (!(await runUpdate(batch, index, parseStatement(document)))) break;
     await batch.series.finish();
     return batch.outcome.reply(context, { nModified: true });
   },

@@ -50,9 +50,9 @@ export class WriteOutcome {
     return false;
   }
 
-  /** The reply's fields. In a multi-statement transaction an error has ended it; one that makes the whole worth trying again is thrown. */
+  /** The reply's fields; see `settle`. */
   reply(context: CommandContext, counts: { nModified: boolean }): Reply {
-    const rows = [...this.#outcomes].sort(([a], [b]) => a - b);
+    const rows = this.rows();
     const errors: Document[] = [];
     const upserted: Document[] = [];
     let n = 0;
@@ -63,21 +63,33 @@ export class WriteOutcome {
       if (outcome.upserted !== undefined) upserted.push(Document.of({ index, _id: outcome.upserted }));
       if (outcome.error !== undefined) errors.push(writeErrorDocument(index, outcome.error));
     }
-    if (errors.length > 0 && context.transaction !== undefined) this.#endTransaction(context);
+    this.settle(context);
     // Whoever asked not to be told (w: 0) is told nothing, also where the protocol carries a reply.
     if (context.generic.writeConcern?.w === 0) return {};
-    const retried = context.retry?.retriedIds ?? [];
-    context.server.counters.retriedStatements += retried.length;
     return {
       n,
       nModified: counts.nModified ? nModified : undefined,
       upserted: upserted.length === 0 ? undefined : BsonArray.of(upserted),
       writeErrors: errors.length === 0 ? undefined : BsonArray.of(errors),
-      retriedStmtIds: retried.length === 0 ? undefined : BsonArray.of([...retried]),
+      retriedStmtIds: this.retriedIds(context),
     };
   }
 
-  #endTransaction(context: CommandContext): void {
+  /** The outcomes in order of their statements. */
+  rows(): readonly (readonly [number, StatementOutcome])[] {
+    return [...this.#outcomes].sort(([a], [b]) => a - b);
+  }
+
+  /** The `retriedStmtIds` of the reply, which are counted; undefined where there are none. */
+  retriedIds(context: CommandContext): BsonArray | undefined {
+    const retried = context.retry?.retriedIds ?? [];
+    context.server.counters.retriedStatements += retried.length;
+    return retried.length === 0 ? undefined : BsonArray.of([...retried]);
+  }
+
+  /** An error ends the multi-statement transaction it came up in; one that makes the whole worth trying again is thrown. */
+  settle(context: CommandContext): void {
+    if (context.transaction === undefined || !this.failed) return;
     context.operation.session?.abortOpen();
     for (const { error } of this.#outcomes.values()) {
       if (error === undefined) continue;

@@ -10,13 +10,15 @@ import { BlockFile, isNoSpace } from './block-file.ts';
 import type { Reserve } from './block-file.ts';
 import { blockTableNumber, unitBytes, unitsFor } from './block-number.ts';
 import type { BlockNumber, CheckpointRoot } from './block-number.ts';
-import { blockKinds, BlockTableWriter, piecesOf } from './block-table.ts';
+import { blockKinds, BlockTableWriter, piecesOf, unitsOf } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
-import { chooseSuperblock, createDataFile, readTable, readTwice, writeSuperblock } from './data-file.ts';
+import { chooseSuperblock, createDataFile, readTable, readTwice, usedPieces, writeSuperblock } from './data-file.ts';
+import { holdImages } from './held-checkpoint.ts';
+import type { HeldCheckpoint } from './held-checkpoint.ts';
 import { encodeMeta } from './meta-image.ts';
 import type { MetaImage } from './meta-image.ts';
 import { copyDown, hasRoomBelow, highestUnit } from './move-down.ts';
-import { firstFileUnits, superblockUnits } from './superblock.ts';
+import { firstFileUnits } from './superblock.ts';
 import type { Slot, Superblock, TwicePlace } from './superblock.ts';
 import { verifyCopies, verifyPlaces, verifySuperblocks } from './verify-store.ts';
 import type { StoreProblem } from './verify-store.ts';
@@ -207,6 +209,12 @@ export class BlockStore {
       image.readers--;
       this.#settle(image);
     }
+  }
+
+  /** The durable checkpoint, kept as it is until it is released. Its blocks may be dropped and written anew meanwhile. */
+  hold(): HeldCheckpoint {
+    const images = [...this.#images.values(), ...this.#limbo].filter((image) => this.#isIn(image, this.#durable));
+    return holdImages(images, { superblock: this.#superblock, file: this.#file, settle: (image) => this.#settle(image) });
   }
 
   /** File, offset and length of a block, for the place in an error. */
@@ -485,16 +493,4 @@ export class BlockStore {
 
 function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/';
-}
-
-function unitsOf(place: BlockPlace): number {
-  return unitsFor(place.length) * (place.second < 0 ? 1 : 2);
-}
-
-/** Every piece that is in use, ascending: superblocks, block table, blocks. */
-function usedPieces(places: readonly BlockPlace[], table: TwicePlace | undefined): { start: number; units: number }[] {
-  const pieces = superblockUnits.flat().map((start) => ({ start, units: 1 }));
-  if (table !== undefined) for (const start of [table.first, table.second]) pieces.push({ start, units: unitsFor(table.length) });
-  for (const place of places) pieces.push(...piecesOf(place));
-  return pieces.sort((a, b) => a.start - b.start);
 }

@@ -4,8 +4,8 @@
 import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
 import type { BlockFile } from './block-file.ts';
-import { blockTableNumber, unitBytes } from './block-number.ts';
-import { decodeBlockTable } from './block-table.ts';
+import { blockTableNumber, unitBytes, unitsFor } from './block-number.ts';
+import { decodeBlockTable, piecesOf } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
 import { decodeMeta } from './meta-image.ts';
 import { decodeSuperblock, encodeSuperblock, firstFileUnits, superblockUnits } from './superblock.ts';
@@ -95,4 +95,12 @@ export async function readCopy(file: BlockFile, place: TwicePlace, unit: number,
 /** Whether a read failed for what lies on the disk there, so that another copy may help. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof EngineError && (error.code === 'corruption' || error.code === 'io');
+}
+
+/** Every piece that is in use, ascending: superblocks, block table, blocks. */
+export function usedPieces(places: readonly BlockPlace[], table: TwicePlace | undefined): { start: number; units: number }[] {
+  const pieces = superblockUnits.flat().map((start) => ({ start, units: 1 }));
+  if (table !== undefined) for (const start of [table.first, table.second]) pieces.push({ start, units: unitsFor(table.length) });
+  for (const place of places) pieces.push(...piecesOf(place));
+  return pieces.sort((a, b) => a.start - b.start);
 }

@@ -12,8 +12,15 @@ import { Pipeline } from '../pipeline.ts';
 import type { SourceProvider, StageContext, StageRule } from '../stage.ts';
 
 /** Stages that have no place in a facet: they write, or come first. */
-const OUTSIDE: ReadonlySet<string> = new Set(
-  '$collStats $facet $geoNear $indexStats $out $merge $planCacheStats $changeStream $documents $search $searchMeta $vectorSearch'.split(' '),
+export const OUTSIDE_FACETS: ReadonlySet<string> = new Set(
+  [
+    'changeStream changeStreamSplitLargeEvent collStats currentOp documents facet geoNear indexStats listCatalog listClusterCatalog',
+    'listLocalSessions listSampledQueries listSearchIndexes merge out planCacheStats querySettings queryStats rankFusion scoreFusion search',
+    'searchBeta searchMeta vectorSearch',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((name) => `$${name}`),
 );
 
 interface Facet {
@@ -27,7 +34,7 @@ function compileFacet(name: string, value: Value, context: StageContext): Facet 
   for (const stage of value.items()) {
     if (!(stage instanceof Document)) throw refuse(40171, `elements of arrays in $facet spec must be non-empty objects, ${name} argument contained an element of type ${nameOf(stage)}`);
     const operator = stage.first?.[0] ?? '';
-    if (OUTSIDE.has(operator)) throw refuse(40600, `${operator} is not allowed to be used within a $facet stage`);
+    if (OUTSIDE_FACETS.has(operator)) throw refuse(40600, `${operator} is not allowed to be used within a $facet stage`);
   }
   const inner = { ...context, withinFacet: true };
   return { name, pipeline: new Pipeline(context.compilePipeline(value.items(), inner).stages) };

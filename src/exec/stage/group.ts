@@ -2,6 +2,7 @@
 // All groups are in memory: beyond 100 MB the stage ends with QueryExceededMemoryLimitNoDiskUseAllowed.
 // Follows the manual's page "$group (aggregation)".
 
+import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, isNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { accumulators, createCompiler, keyOfValue, refuse, sizeOfValue } from '../../query/index.ts';
@@ -68,6 +69,17 @@ function parseGroup(specification: Value, options: PipelineOptions): Grouping {
   return { id, fields, compiler };
 }
 
+/** Codes that an error of an expression has in a `$group`, and in other stages. */
+const GROUP_CODES: ReadonlyMap<string, number> = new Map([
+  [`can't $divide by zero`, 4848401],
+  [`can't $mod by zero`, 4848403],
+]);
+
+function groupError(error: unknown): unknown {
+  const code = error instanceof CommandError ? GROUP_CODES.get(error.message) : undefined;
+  return code === undefined ? error : refuse(code, (error as CommandError).message, error);
+}
+
 /** The groups of what has been seen. */
 class Groups {
   readonly #grouping: Grouping;
@@ -79,7 +91,11 @@ class Groups {
   }
 
   take(batch: readonly Document[]): void {
-    for (const document of batch) this.#take(document);
+    try {
+      for (const document of batch) this.#take(document);
+    } catch (error) {
+      throw groupError(error);
+    }
     if (this.#bytes > MEMORY_BYTES_MAX) throw outOfMemory('$group');
   }
 

@@ -7,6 +7,9 @@ import { accumulators, nameOf, refuse } from '../../query/index.ts';
 import type { AccumulatorFactory, Compiler, Expression } from '../../query/index.ts';
 import { compileCovariance } from './covariance.ts';
 import { compileWindow } from './frame.ts';
+import { compileCarry, compileLinearFill } from './gaps.ts';
+import { compileMovingAverage } from './moving-average.ts';
+import { compileDerivative, compileIntegral } from './rate.ts';
 import type { Frames, Partition, WindowOrder } from './frame.ts';
 
 /** Gives the values of a partition's documents, in their order; undefined, any number of times before a value: more work is to be done. */
@@ -120,6 +123,24 @@ function movingDeviation(factory: AccumulatorFactory, input: Expression): Accumu
   };
 }
 
+/** Operators that read their whole specification themselves. */
+const ofTheirOwn: ReadonlyMap<string, (specification: Document, compiler: Compiler, order: WindowOrder) => WindowFunction> = new Map([
+  ['$shift', compileShift],
+  ['$locf', compileCarry],
+  ['$linearFill', compileLinearFill],
+  ['$expMovingAvg', compileMovingAverage],
+  [
+    '$derivative',
+    (specification: Document, compiler: Compiler, order: WindowOrder) =>
+      compileDerivative(specification, compiler, { order, frames: compileWindow(specification.get('window'), order).frames }),
+  ],
+  [
+    '$integral',
+    (specification: Document, compiler: Compiler, order: WindowOrder) =>
+      overWindows(compileIntegral(specification, compiler, order), compileWindow(specification.get('window'), order).frames),
+  ],
+]);
+
 function accumulatorOf(name: string, argument: Value, compiler: Compiler): AccumulatorFactory | undefined {
   if (name === '$covariancePop') return compileCovariance(argument, compiler, 0);
   if (name === '$covarianceSamp') return compileCovariance(argument, compiler, 1);
@@ -134,7 +155,8 @@ export function compileWindowFunction(field: string, value: Value, compiler: Com
   if (name === undefined) throw refuse(9, `Expected a $-prefixed window function, got ${names[0] ?? 'nothing'}`);
   const rank = ranks.get(name);
   if (rank !== undefined) return compileRank(name, rank, value, order);
-  if (name === '$shift') return compileShift(value, compiler, order);
+  const own = ofTheirOwn.get(name);
+  if (own !== undefined) return own(value, compiler, order);
   const unknown = names.find((key) => key !== name && key !== 'window');
   if (unknown !== undefined) throw refuse(9, `Window function found an unknown argument: ${unknown}`);
   const factory = accumulatorOf(name, value.get(name) ?? null, compiler);

@@ -4,10 +4,12 @@
 
 import {
   absNumber,
+  BsonArray,
   ceilNumber,
   DateTime,
   Decimal128,
   divideNumbers,
+  Document,
   Double,
   expNumber,
   fitsInt64,
@@ -32,7 +34,7 @@ import type { NumberValue, RoundingMode, Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { binary, commutative, describeMaybe, isNullish, nameOf, ranged, unary } from './define.ts';
 import type { Maybe } from './define.ts';
-import type { OperatorTable } from './compiler.ts';
+import type { OperatorRule, OperatorTable } from './compiler.ts';
 
 /** Whole milliseconds of a number: a double rounds halves away from zero, a decimal to even; undefined beyond int64. */
 function millisecondsOf(value: NumberValue): bigint | undefined {
@@ -204,6 +206,15 @@ function log(value: Maybe, base: Maybe): Maybe {
   return logNumber(value, base);
 }
 
+/** `$sigmoid` of x is 1 / (1 + e^-x), written in the other operators. */
+const sigmoid: OperatorRule = (argument, compiler) => {
+  const [operand, more] = argument instanceof BsonArray ? argument.items() : [argument];
+  if (operand === undefined || more !== undefined) throw refuse(16020, `Expression $sigmoid takes exactly 1 arguments. ${String(argument instanceof BsonArray ? argument.length : 0)} were passed in.`);
+  const negated = Document.of({ $multiply: BsonArray.of([-1, operand]) });
+  const sum = Document.of({ $add: BsonArray.of([1, Document.of({ $exp: BsonArray.of([negated]) })]) });
+  return compiler.compile(Document.of({ $divide: BsonArray.of([1, sum]) }));
+};
+
 /** The operators, by name. */
 export const arithmeticOperators: OperatorTable = {
   $add: commutative(add),
@@ -221,5 +232,6 @@ export const arithmeticOperators: OperatorTable = {
   $exp: unary(numeric(expNumber)),
   $ln: unary(numeric(logarithm(lnNumber, 28766))),
   $log: binary(log),
+  $sigmoid: sigmoid,
   $log10: unary(numeric(logarithm(log10Number, 28761))),
 };

@@ -5,6 +5,7 @@ import { decodeUtf8, encodeUtf8, isUtf8Range } from '../../base/text.ts';
 import { Binary, Double } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
+import { checkedText } from './to-text.ts';
 
 /** What `$convert` was told about binary data. */
 export interface BinaryOptions {
@@ -63,7 +64,7 @@ function missingFormat(): Error {
 /** Binary data as text in a format. */
 export function binaryToText(value: Binary, options: BinaryOptions): string {
   if (options.format === undefined) throw missingFormat();
-  return writers.get(options.format)?.(value) ?? '';
+  return checkedText(writers.get(options.format)?.(value) ?? '');
 }
 
 function bytesOfHex(text: string): Uint8Array | undefined {

@@ -5,9 +5,11 @@
 
 import { BsonArray, describeValue, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
+import { CommandError } from '../../base/errors.ts';
 import { refuse } from '../refuse.ts';
 import { constant, Dependencies, isConstant, Variable } from './expression.ts';
 import type { Expression, ExpressionForm, ExpressionOptions } from './expression.ts';
+import { checkedText } from './to-text.ts';
 import { compilePathOf, splitPath, validateFieldName, validateVariableName } from './field-path.ts';
 
 /** How an operator is compiled: its argument as written, the compiler, and its own name with `$`. */
@@ -57,7 +59,7 @@ export class Compiler {
 
   /** Compiles any value standing where an expression may stand. */
   compile(value: Value): Expression {
-    if (typeof value === 'string') return value.startsWith('$') ? this.#compilePath(value) : constant(value);
+    if (typeof value === 'string') return value.startsWith('$') ? this.#compilePath(value) : constant(checkedText(value));
     if (value instanceof Document) return this.#deeper().#compileObject(value);
     if (value instanceof BsonArray) return this.#deeper().#compileArray(value);
     return constant(value);
@@ -71,8 +73,18 @@ export class Compiler {
 
   /** Gives the expression, or its value where all operands are constant. */
   fold(name: string, operands: readonly Expression[], evaluate: Expression['evaluate']): Expression {
-    if (this.#folds && operands.every(isConstant)) return constant(evaluate(Document.empty));
+    if (this.#folds && operands.every(isConstant)) return this.#folded(evaluate) ?? { evaluate, form: { kind: 'operator', name, operands } };
     return { evaluate, form: { kind: 'operator', name, operands } };
+  }
+
+  /** The value of a constant part; undefined where its error is to show only when it is evaluated. */
+  #folded(evaluate: Expression['evaluate']): Expression | undefined {
+    try {
+      return constant(evaluate(Document.empty));
+    } catch (error) {
+      if (this.options.lateErrors === true && error instanceof CommandError) return undefined;
+      throw error;
+    }
   }
 
   #deeper(): Compiler {

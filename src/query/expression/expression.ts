@@ -44,6 +44,8 @@ export interface ExpressionOptions {
   readonly collation?: Collation | undefined;
   /** The source of `$rand`: a number from 0 to 1, 1 excluded. Without it `$rand` is refused as unknown. */
   readonly random?: () => number;
+  /** Whether the errors of constant parts show only when a document is met, as in the pipeline of an update. */
+  readonly lateErrors?: boolean;
 }
 
 /** The fields of the document that an expression reads. */

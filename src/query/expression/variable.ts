@@ -6,8 +6,9 @@ import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { namedArguments, nameOf } from './define.ts';
 import type { NamedArguments } from './define.ts';
-import type { Compiler, OperatorTable } from './compiler.ts';
+import type { Compiler, OperatorRule, OperatorTable } from './compiler.ts';
 import { constant, Variable } from './expression.ts';
+import { checkedText } from './to-text.ts';
 import type { Expression } from './expression.ts';
 import { validateVariableName } from './field-path.ts';
 
@@ -46,8 +47,12 @@ function compileLet(argument: Value, compiler: Compiler, name: string): Expressi
   return { evaluate, form: { kind: 'other' } };
 }
 
+/** `$const` is the name of `$literal` in what servers tell one another. */
+const literal: OperatorRule = (argument) => constant(typeof argument === 'string' ? checkedText(argument) : argument);
+
 /** The operators, by name. */
 export const variableOperators: OperatorTable = {
   $let: compileLet,
-  $literal: (argument) => constant(argument),
+  $literal: literal,
+  $const: literal,
 };

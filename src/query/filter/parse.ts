@@ -2,7 +2,7 @@
 // below a field's path. What is in neither is refused by name with MongoDB's texts.
 // Follows the manual's page "Query and Projection Operators".
 
-import { BsonArray, bsonUndefined, Document, hasText, parsePath, Regex } from '../../bson/index.ts';
+import { BsonArray, bsonUndefined, Document, hasText, isNumber, parsePath, Regex, toDouble } from '../../bson/index.ts';
 import type { Path, Value } from '../../bson/index.ts';
 import { compileExpression } from '../expression/compile.ts';
 import type { ExpressionOptions } from '../expression/expression.ts';
@@ -271,6 +271,18 @@ function parseSchema(operand: Value, scope: Scope): FilterNode {
   return { kind: 'schema', schema: operand, test: compileSchema(operand) };
 }
 
+/** The fields of a DBRef may be asked for by themselves: they are no operators. */
+const referenceField: PathlessRule = (operand, scope, name) => parseField(parsePath(name), operand, scope);
+
+/** Lets through this share of all documents. */
+const sampleRate: PathlessRule = (operand, { options: { random } }) => {
+  const rate = isNumber(operand) ? toDouble(operand) : NaN;
+  if (!isNumber(operand)) throw refuse(2, 'argument to $sampleRate must be a numeric type');
+  if (!(rate >= 0 && rate <= 1)) throw refuse(2, 'numeric argument to $sampleRate must be in [0, 1]');
+  if (random === undefined || rate === 1 || rate === 0) return { kind: 'always', value: rate === 1 };
+  return { kind: 'expr', expression: { evaluate: () => random() < rate, form: { kind: 'other' } } };
+};
+
 const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule>([
   ['$and', (operand, scope, name) => andOf(parseBranches(operand, scope, name))],
   ['$or', (operand, scope, name) => orOf(parseBranches(operand, scope, name))],
@@ -278,6 +290,10 @@ const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule
   ['$expr', parseExpr],
   ['$jsonSchema', parseSchema],
   ['$comment', () => matchAll],
+  ['$ref', referenceField],
+  ['$id', referenceField],
+  ['$db', referenceField],
+  ['$sampleRate', sampleRate],
   ['$alwaysTrue', always(true)],
   ['$alwaysFalse', always(false)],
   [

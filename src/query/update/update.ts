@@ -53,7 +53,7 @@ export function compileUpdate(spec: Document | BsonArray, options: UpdateOptions
   const filters = ArrayFilters.parse(options.arrayFilters ?? [], options);
   if (spec instanceof BsonArray) {
     if ((options.arrayFilters?.length ?? 0) > 0) throw refuse(9, 'arrayFilters may not be specified for pipeline-syle updates');
-    return wholeUpdate('pipeline', compileUpdatePipeline(spec, options));
+    return wholeUpdate('pipeline', compileUpdatePipeline(spec, { ...options, lateErrors: true }));
   }
   if (spec.first?.[0].startsWith('$') === true) return operatorUpdate(spec, options, filters);
   if ((options.arrayFilters?.length ?? 0) > 0) throw refuse(9, 'arrayFilters may not be specified for replacement-style updates');

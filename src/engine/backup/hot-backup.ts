@@ -1,0 +1,94 @@
+// Hot backup: a directory that opens, of an environment that goes on. The durable checkpoint is held and copied block by block; meanwhile the log is
+// not made shorter, and is copied last: what opens is everything that was acknowledged before the copy of the log began (laws 16 and 21).
+
+import { EngineError } from '../../base/errors.ts';
+import type { Env, File } from '../../env/index.ts';
+import type { BlockStore } from '../block/block-store.ts';
+import type { BackupReport } from '../types.ts';
+import { listSegments } from '../wal/segment.ts';
+import { copyDataFile } from './copied-data-file.ts';
+import type { CopyProgress } from './copied-data-file.ts';
+
+/** The environment that is copied. */
+export interface BackupSource {
+  readonly env: Env;
+  readonly path: string;
+  readonly store: BlockStore;
+  /** Makes a checkpoint. */
+  readonly checkpoint: () => Promise<void>;
+  /** Number of the log segment that is written now. */
+  readonly currentSegment: () => number;
+}
+
+/** The data file of a backup has this name until everything is there. */
+export const unfinishedDataFile = 'data.frond.part';
+
+const pieceBytes = 1024 * 1024;
+
+/**
+ * Copies the environment into the directory `target`, which is made, and must be empty when it is there (`io`). The caller keeps the log from being
+ * made shorter until this has settled. A backup that fails leaves a directory that does not open.
+ */
+export async function backUp(source: BackupSource, target: string, progress: CopyProgress): Promise<BackupReport> {
+  const { env } = source;
+  if ((await env.files.exists(target)) && (await env.files.list(target)).length > 0) throw new EngineError('io', `${target} is not empty`, { place: { file: target } });
+  await env.files.makeDirectory(target);
+  const part = `${target}/${unfinishedDataFile}`;
+  const file = await env.files.open(part, 'create', { durableWrites: false });
+  let report: BackupReport;
+  try {
+    // From here on, whatever comes, the directory is one that does not open.
+    await env.files.syncDirectory(target);
+    report = await copyInto(source, { target, file, progress });
+  } finally {
+    await file.close();
+  }
+  await env.files.rename(part, `${target}/data.frond`);
+  await env.files.syncDirectory(target);
+  return report;
+}
+
+interface Target {
+  readonly target: string;
+  readonly file: File;
+  readonly progress: CopyProgress;
+}
+
+async function copyInto({ env, path, store, checkpoint, currentSegment }: BackupSource, { target, file, progress }: Target): Promise<BackupReport> {
+  await env.files.makeDirectory(`${target}/log`);
+  await checkpoint();
+  const held = store.hold();
+  try {
+    const dataBytes = await copyDataFile(env, held, file, progress);
+    const segments = { first: held.superblock.root?.logFrom.segment ?? 1, last: currentSegment() };
+    const logBytes = await copyLog(env, `${path}/log`, `${target}/log`, segments);
+    await env.files.syncDirectory(`${target}/log`);
+    return { dataBytes, logBytes };
+  } finally {
+    held.release();
+  }
+}
+
+/** Copies segments up to the one that was current when this began: all before it are full, so what is copied is a prefix of the log. */
+async function copyLog(env: Env, from: string, to: string, { first, last }: { readonly first: number; readonly last: number }): Promise<number> {
+  let bytes = 0;
+  for (const segment of await listSegments(env, from)) {
+    if (segment.number < first || segment.number > last) continue;
+    const source = await env.files.open(segment.path, 'read');
+    const target = await env.files.open(`${to}/${segment.path.slice(from.length + 1)}`, 'create', { durableWrites: false });
+    try {
+      const size = await source.size();
+      for (let at = 0; at < size; at += pieceBytes) {
+        const piece = new Uint8Array(Math.min(pieceBytes, size - at));
+        await source.read(piece, at);
+        await target.write(piece, at);
+        await env.tasks.pause();
+      }
+      await target.sync();
+      bytes += size;
+    } finally {
+      await source.close().finally(() => target.close());
+    }
+  }
+  return bytes;
+}

@@ -1,0 +1,134 @@
+// The bytes of one file on their way to one client: a window of chunks is read, checked and copied, then sent piece by piece. While a client keeps up, the
+// next window is read as the last piece of this one leaves; when it does not take a piece for a moment, all that was read for it is given back and
+// read again when it goes on. So between two reads nothing of the storage is held, and a paused player costs one piece (gateway.md, section 3).
+
+import { AssertionError } from '../base/errors.ts';
+import type { FileReader, StoredFile } from '../gridfs/index.ts';
+import type { ByteRange } from './byte-range.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { PieceList, pieceBytes } from './piece-pool.ts';
+import type { Piece, PiecePool } from './piece-pool.ts';
+
+/** A window read, or being read. `end`: the position behind it. */
+interface Window {
+  readonly pieces: PieceList;
+  readonly end: number;
+}
+
+/** A client that takes a window in less is read ahead for. */
+const quickMs = 250;
+
+/** Sends ranges of one file to one client, one after the other. */
+export class FileSource {
+  readonly #pool: PiecePool;
+  readonly #reader: FileReader;
+  readonly #file: StoredFile;
+  readonly #limits: GatewayParts['limits'];
+  readonly #clock: GatewayParts['clock'];
+  /** Where the next window begins. */
+  #position = 0;
+  #window: PieceList | undefined;
+  #ahead: Promise<Window> | undefined;
+  #isQuick = false;
+  /** Since when the socket has not taken a piece; undefined while none waits. */
+  #waitsSinceMs: number | undefined;
+
+  constructor({ pieces, limits, clock }: GatewayParts, reader: FileReader, file: StoredFile) {
+    this.#pool = pieces;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#reader = reader;
+    this.#file = file;
+  }
+
+  /** Reads the first window of the range with which sending begins. */
+  async prepare(range: ByteRange): Promise<void> {
+    this.#position = range.first;
+    this.#take(await this.#read(range.first, range));
+  }
+
+  /** Sends the range. False when the client is gone. */
+  async send(exchange: Exchange, range: ByteRange): Promise<boolean> {
+    if (this.#window === undefined) this.#position = range.first;
+    for (let at = range.first; at <= range.last; ) {
+      const piece = this.#window?.shift() ?? (await this.#next(at, range));
+      const began = this.#clock.monotonicMs();
+      const { memory, length } = piece;
+      if (this.#isQuick && this.#position === at + length && this.#position <= range.last) this.#readAhead(range);
+      this.#waitsSinceMs = began;
+      const taken = await exchange.write(length === memory.length ? memory : memory.subarray(0, length));
+      this.#waitsSinceMs = undefined;
+      if (!taken) {
+        this.#pool.lose();
+        return false;
+      }
+      this.#pool.give(piece);
+      at += length;
+      this.#isQuick = this.#clock.monotonicMs() - began < quickMs;
+    }
+    this.#window = undefined;
+    return true;
+  }
+
+  /** The first piece of the window that begins at `at`: the one read ahead, if it is that one. */
+  async #next(at: number, range: ByteRange): Promise<Piece> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    // What was let go is read again from where the client is.
+    if (ahead === undefined) this.#position = at;
+    this.#take(await (ahead ?? this.#read(at, range)));
+    const piece = this.#window?.shift();
+    if (piece === undefined) throw new AssertionError('a window has bytes');
+    return piece;
+  }
+
+  #take({ pieces, end }: Window): void {
+    this.#window = pieces;
+    this.#position = end;
+  }
+
+  #readAhead(range: ByteRange): void {
+    if (this.#pool.heldBytes > this.#limits.heldBytesMax / 2) return;
+    const ahead = this.#read(this.#position, range);
+    this.#ahead = ahead;
+    // Whoever waits for it is told of its failure; until then nobody listens.
+    ahead.catch(() => undefined);
+  }
+
+  /** Bytes from `at` on: whole chunks up to the size of a window, or, when all answers together hold much, one piece. */
+  async #read(at: number, range: ByteRange): Promise<Window> {
+    const { chunkSize } = this.#file;
+    const { windowBytes, heldBytesMax } = this.#limits;
+    const first = Math.floor(at / chunkSize);
+    const chunks = Math.max(1, Math.floor(windowBytes / chunkSize));
+    const isTight = this.#pool.heldBytes >= heldBytesMax;
+    const behind = isTight ? Math.min((first + 1) * chunkSize, at + pieceBytes) : (first + chunks) * chunkSize;
+    const last = Math.min(behind - 1, range.last);
+    const pieces = new PieceList(this.#pool);
+    try {
+      await this.#reader.read(first, Math.floor(last / chunkSize), (bytes, n) => {
+        const begin = n * chunkSize;
+        const [from, to] = [Math.max(0, at - begin), Math.min(bytes.length, last + 1 - begin)];
+        pieces.append(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
+      });
+    } catch (error) {
+      pieces.clear();
+      throw error;
+    }
+    return { pieces, end: last + 1 };
+  }
+
+  /** Gives back what was read and not sent yet, if the client has not taken a piece since before `sinceMs`. */
+  letGoOfStalled(sinceMs: number): void {
+    if (this.#waitsSinceMs !== undefined && this.#waitsSinceMs <= sinceMs) this.close();
+  }
+
+  /** Gives back what was read and not sent. */
+  close(): void {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    this.#window?.clear();
+    void ahead?.then(({ pieces }) => pieces.clear(), () => undefined);
+  }
+}
