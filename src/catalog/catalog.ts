@@ -6,6 +6,7 @@ import { must } from '../base/assert.ts';
 import { equalBytes } from '../base/bytes.ts';
 import { Binary, Document } from '../bson/index.ts';
 import type { Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
+import type { Collation } from '../collation/index.ts';
 import type { Env } from '../env/index.ts';
 import { multikeyRangeOf, nameKey, nameRange, namespaceOfKey, encodeEntry } from './entry.ts';
 import type { NameEntry } from './entry.ts';
@@ -60,6 +61,11 @@ export class StoredCatalog implements Catalog {
         await this.#env.tasks.pause();
       }
     }
+  }
+
+  collationOf(ns: Namespace): Collation | undefined {
+    const named = this.#names.newest(ns.text);
+    return named?.kind === 'collection' ? named.options.collation : named?.collation;
   }
 
   lookup(txn: CatalogTransaction, ns: Namespace): Soon<Named | undefined> {

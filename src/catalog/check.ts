@@ -12,7 +12,7 @@ const batchLimit = { rows: 256, bytes: 1 << 20 };
 const problemsMax = 100;
 
 /** A collection with its own kind of index. */
-export type CheckedCollection = Pick<Collection, 'scan' | 'totals' | 'isKeyedById'> & { readonly secondaries: readonly StoredIndex[] };
+export type CheckedCollection = Pick<Collection, 'scan' | 'totals' | 'isKeyedById' | 'options'> & { readonly secondaries: readonly StoredIndex[] };
 
 /** Problems in words, at most a hundred. */
 class Findings {
@@ -62,7 +62,7 @@ export async function checkCollection(
       for (const [key, document] of rows) {
         documents += 1;
         bytes += document.byteLength;
-        if (collection.isKeyedById && !equalBytes(recordKeyOf(document), key)) findings.add(`document ${hex(key)} has the _id of another`);
+        if (collection.isKeyedById && !equalBytes(recordKeyOf(document, collection.options.collation), key)) findings.add(`document ${hex(key)} has the _id of another`);
         for (const index of collection.secondaries) await checkEntries(txn, { index, key, document }, expected, findings);
       }
     },

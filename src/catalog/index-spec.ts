@@ -6,6 +6,8 @@ import { CommandError } from '../base/errors.ts';
 import { DateTime, describeValue, Document, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Direction } from '../engine/index.ts';
+import { parseCollation, sameCollation } from '../collation/index.ts';
+import type { Collation } from '../collation/index.ts';
 import { compileFilter } from '../query/index.ts';
 import type { FilterNode, QueryOptions } from '../query/index.ts';
 import { cannotCreateIndex, failedToParse, indexKeySpecsConflict, indexOptionsConflict, invalidIndexOption, typeMismatch, badValue } from './refusal.ts';
@@ -20,6 +22,11 @@ const ttlSecondsMax = 2147483647;
 
 export const primaryKeyPattern: Document = Document.of({ _id: 1 });
 export const primarySpec: Document = Document.of({ v: 2, key: primaryKeyPattern, name: '_id_' });
+
+/** The specification of the index on `_id` in a collection of this collation. */
+export function primarySpecOf(collation: Collation | undefined): Document {
+  return collation === undefined ? primarySpec : Document.of({ v: 2, key: primaryKeyPattern, name: '_id_', collation: collation.spec });
+}
 
 type OptionCheck = (value: Value, name: string) => Value;
 
@@ -79,10 +86,10 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
 /** Options in which two indexes of equal key differ without being different indexes. */
 const plainOptions = ['hidden', 'expireAfterSeconds'] as const;
 /** Options that, with the key, say which index it is. */
-const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering'] as const;
+const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering', 'collation'] as const;
 
 /** Checks a specification as a client gave it and gives the definition; 9, 14, 67, 197. */
-function parseIndexSpec(given: Document): IndexDefinition {
+function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition {
   const key = given.get('key');
   if (key === undefined) throw failedToParse(`The 'key' field is a required property of an index specification`);
   if (!(key instanceof Document)) throw typeMismatch(`The field 'key' must be an object, but got ${typeText(key)}`);
@@ -99,7 +106,11 @@ function parseIndexSpec(given: Document): IndexDefinition {
   checkName(text(name, 'name'));
   checkVersion(kept.get('v'));
   const directions = parseKeyPattern(key);
-  checkCombination(key, kept);
+  const asked = kept.get('collation');
+  const collation = asked instanceof Document ? parseCollation(asked) : inherited;
+  checkCombination(key, kept, collation);
+  kept.delete('collation');
+  if (collation !== undefined) kept.set('collation', collation.spec);
   return defineIndex(specOf(key, kept), directions);
 }
 
@@ -168,11 +179,7 @@ function parseDirection(value: Value): Direction {
   return number > 0 ? 1 : -1;
 }
 
-function checkCombination(key: Document, kept: ReadonlyMap<string, Value>): void {
-  const collation = kept.get('collation');
-  if (collation instanceof Document && !isSimpleCollation(collation)) {
-    throw cannotCreateIndex('Index option collation is not supported');
-  }
+function checkCombination(key: Document, kept: ReadonlyMap<string, Value>, collation: Collation | undefined): void {
   if (kept.has('partialFilterExpression') && kept.get('sparse') === true) {
     throw cannotCreateIndex('cannot mix "partialFilterExpression" and "sparse" options');
   }
@@ -183,10 +190,8 @@ function checkCombination(key: Document, kept: ReadonlyMap<string, Value>): void
   if (seconds !== undefined) checkTtl(key, kept, seconds);
   if (kept.has('weights')) throw cannotCreateIndex("the field 'weights' can only be specified with text indexes");
   const partial = kept.get('partialFilterExpression');
-  if (partial instanceof Document) checkPartialFilter(partial);
+  if (partial instanceof Document) checkPartialFilter(partial, collation);
 }
-
-const isSimpleCollation = (collation: Document): boolean => collation.get('locale') === 'simple';
 
 function checkTtl(key: Document, kept: ReadonlyMap<string, Value>, given: Value): void {
   if (!isNumber(given)) {
@@ -207,8 +212,8 @@ function checkTtl(key: Document, kept: ReadonlyMap<string, Value>, given: Value)
 const partialOptions: QueryOptions = { now: new DateTime(0) };
 
 /** Equality, ranges, `$in`, `$type`, `$exists: true`, and ands and ors of them (manual: "Partial Indexes"). */
-function checkPartialFilter(filter: Document): void {
-  checkPartialNode(compileFilter(filter, partialOptions).shape, filter);
+function checkPartialFilter(filter: Document, collation: Collation | undefined): void {
+  checkPartialNode(compileFilter(filter, { ...partialOptions, collation }).shape, filter);
 }
 
 const partialKinds: ReadonlySet<FilterNode['kind']> = new Set(['compare', 'in', 'exists', 'type', 'always']);
@@ -228,6 +233,7 @@ export function defineIndex(spec: Document, directions?: readonly Direction[]): 
   assert(key instanceof Document && typeof name === 'string', 'an index specification that was checked');
   const partial = spec.get('partialFilterExpression');
   const seconds = spec.get('expireAfterSeconds');
+  const collation = spec.get('collation');
   return {
     name,
     key,
@@ -239,6 +245,7 @@ export function defineIndex(spec: Document, directions?: readonly Direction[]): 
     hidden: spec.get('hidden') === true,
     partialFilter: partial instanceof Document ? partial : undefined,
     expireAfterSeconds: seconds !== undefined && isNumber(seconds) ? toDouble(seconds) : undefined,
+    collation: collation instanceof Document ? parseCollation(collation) : undefined,
     spec,
   };
 }
@@ -257,6 +264,13 @@ function isPrimaryRequest(definition: IndexDefinition): boolean {
   }
   return true;
 }
+
+function checkPrimaryCollation(definition: IndexDefinition, inherited: Collation | undefined): void {
+  if (sameCollation(definition.collation, inherited)) return;
+  throw badValue(`The _id index must have the same collation as the collection. Index collation: ${describeValue(definition.collation?.spec ?? simple)}, collection collation: ${describeValue(inherited?.spec ?? simple)}`);
+}
+
+const simple = Document.of({ locale: 'simple' });
 const primaryOptions: ReadonlySet<string> = new Set(['v', 'key', 'name', 'ns', 'collation', 'background']);
 
 /** Refuses a description of the `_id` index that says anything else than what it is. */
@@ -309,11 +323,16 @@ function equalOption(a: IndexDefinition, b: IndexDefinition, option: string): bo
 
 /** The definitions among `specs` that are not there yet; 67, 85, 86 for what cannot be. */
 export function newIndexes(existing: readonly IndexDefinition[], specs: readonly Document[], where: string): IndexDefinition[] {
+  // The index on `_id` has the collection's own.
+  const inherited = existing.find((index) => index.name === '_id_')?.collation;
   const secondaries = existing.filter((index) => index.name !== '_id_');
   const wanted: IndexDefinition[] = [];
   for (const spec of specs) {
-    const definition = parseIndexSpec(spec);
-    if (isPrimaryRequest(definition)) continue;
+    const definition = parseIndexSpec(spec, inherited);
+    if (isPrimaryRequest(definition)) {
+      checkPrimaryCollation(definition, inherited);
+      continue;
+    }
     if ([...secondaries, ...wanted].some((other) => isThere(definition, other))) continue;
     wanted.push(definition);
     if (1 + secondaries.length + wanted.length > indexesMax) {

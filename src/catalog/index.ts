@@ -1,6 +1,7 @@
 // The catalog: databases, collections and indexes over the engine's dictionaries (server.md, "Catalog and indexes").
 
 export { equalKeys } from './index-spec.ts';
+export { exactValues } from './slot-key.ts';
 export { openCatalog } from './open.ts';
 export { Namespace, checkCreatable, checkDatabaseName, namespaceOf, parseNamespace } from './namespace.ts';
 export { salvagedName } from './salvage.ts';

@@ -9,8 +9,9 @@ import type { QueryOptions } from '../query/index.ts';
 import { multikeyOfKey, multikeyRangeOf } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import { IncomingDocuments } from './incoming.ts';
-import { defineIndex, primarySpec } from './index-spec.ts';
+import { defineIndex, primarySpec, primarySpecOf } from './index-spec.ts';
 import type { Namespace } from './namespace.ts';
+import { collationOf } from './options.ts';
 import { MultikeyFlags } from './multikey-flags.ts';
 import type { Named } from './name-table.ts';
 import type { StoredTransaction } from './transaction.ts';
@@ -69,7 +70,9 @@ export class ObjectMaker {
       isPrimary: entry.idIndex === undefined,
       flags: new MultikeyFlags(primaryDefinition.paths),
     };
-    const primary = new StoredIndex({ ...primaryDefinition, unique: entry.idIndex !== undefined }, place, this.queryOptions);
+    const collation = collationOf(entry.options);
+    const definition = collation === undefined ? primaryDefinition : defineIndex(primarySpecOf(collation), [1]);
+    const primary = new StoredIndex({ ...definition, unique: entry.idIndex !== undefined }, place, this.queryOptions);
     return [primary, ...entry.indexes.map(({ spec, dictionary }) => this.#index(defineIndex(spec), dictionary))];
   }
 

@@ -9,7 +9,9 @@ import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
 import { badValue, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
 import { numberOf, toDouble } from './number.ts';
-import { checkPrimarySpec, primarySpec } from './index-spec.ts';
+import { parseCollation } from '../collation/index.ts';
+import type { Collation } from '../collation/index.ts';
+import { checkPrimarySpec, primarySpecOf } from './index-spec.ts';
 import type { CollectionOptions } from './types.ts';
 
 const typeText = (value: Value): string => String(typeNameOf(typeOf(value)));
@@ -46,9 +48,9 @@ const oneOf =
 const notBuilt: Check = (_value, name) => {
   throw invalidOptions(`the option '${name}' is not supported`);
 };
-const simpleCollation: Check = (value, name) => {
+const collation: Check = (value, name) => {
   if (!(value instanceof Document)) throw wrongType(name, value, 'object');
-  if (value.get('locale') !== 'simple') throw invalidOptions(`the option '${name}' is not supported`);
+  parseCollation(value);
 };
 
 /** Every collection is clustered by `_id` here; other keys are not. */
@@ -91,7 +93,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['indexOptionDefaults', object],
   ['viewOn', string],
   ['pipeline', stages],
-  ['collation', simpleCollation],
+  ['collation', collation],
   ['changeStreamPreAndPostImages', object],
   ['flags', number],
   ['temp', boolean],
@@ -108,7 +110,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
 ]);
 
 /** Accepted and not kept. */
-const notKept: ReadonlySet<string> = new Set(['autoIndexId', 'idIndex', 'collation', 'flags', 'temp']);
+const notKept: ReadonlySet<string> = new Set(['autoIndexId', 'idIndex', 'flags', 'temp']);
 /** What only a collection with documents of its own can have. */
 const notOfViews = ['capped', 'size', 'max', 'autoIndexId', 'idIndex', 'storageEngine', 'validator', 'validationLevel', 'validationAction', 'indexOptionDefaults'] as const;
 
@@ -120,16 +122,21 @@ export function parseCreateOptions(given: Document): Document {
     if (check === undefined) throw unknownField('create', name);
     if (value === null) continue;
     check(value, name);
-    if (!notKept.has(name) && value !== false && !(name === 'capped' && !isTrue(value))) kept.push([name, keptValue(name, value)]);
+    if (notKept.has(name) || value === false || (name === 'capped' && !isTrue(value))) continue;
+    const keeping = keptValue(name, value);
+    if (keeping !== undefined) kept.push([name, keeping]);
   }
   if (given.has('viewOn') && !given.has('pipeline')) kept.push(['pipeline', BsonArray.empty]);
   const options = Document.fromEntries(kept);
   checkCapped(given, options);
+  checkIdIndex(given, options);
   checkView(given, options);
   return options;
 }
 
-function keptValue(name: string, value: Value): Value {
+/** As it is kept; undefined: it means nothing. */
+function keptValue(name: string, value: Value): Value | undefined {
+  if (name === 'collation') return value instanceof Document ? parseCollation(value)?.spec : undefined;
   return name === 'capped' ? true : name === 'size' || name === 'max' ? wholeNumber(value) : value;
 }
 
@@ -149,6 +156,16 @@ function checkCapped(given: Document, options: Document): void {
   if (!capped && given.has('max')) throw invalidOptions("the 'capped' field needs to be true when either the 'size' or 'max' fields are present");
   if (capped) checkSize(options.get('size'));
   if (numberOf(options.get('max')) >= 2 ** 31) throw badValue('max in a capped collection has to be < 2^31 or not set');
+}
+
+/** The index on `_id` has the collation of its collection and no other. */
+function checkIdIndex(given: Document, options: Document): void {
+  const idIndex = given.get('idIndex');
+  if (!(idIndex instanceof Document)) return;
+  const asked = idIndex.get('collation');
+  const wanted = asked instanceof Document ? parseCollation(asked)?.spec : asked === undefined ? options.get('collation') : undefined;
+  if (describeValue(wanted ?? null) === describeValue(options.get('collation') ?? null)) return;
+  throw badValue(`The _id index must have the same collation as the collection. Index collation: ${describeValue(asked ?? null)}, collection collation: ${describeValue(options.get('collation') ?? Document.of({ locale: 'simple' }))}`);
 }
 
 const cappedBytesMax = 2 ** 50;
@@ -176,6 +193,12 @@ const isTrue = (value: Value | undefined): boolean => value === true || (value !
 
 const levels = ['off', 'strict', 'moderate'] as const;
 
+/** The collation of kept options; undefined: the order of bytes. */
+export function collationOf(shown: Document): Collation | undefined {
+  const spec = shown.get('collation');
+  return spec instanceof Document ? parseCollation(spec) : undefined;
+}
+
 /** The options of a kept entry, typed. */
 export function optionsOf(shown: Document): CollectionOptions {
   const validator = shown.get('validator');
@@ -194,6 +217,7 @@ export function optionsOf(shown: Document): CollectionOptions {
     ...(validator instanceof Document ? { validator } : {}),
     ...(level === undefined ? {} : { validationLevel: level }),
     ...(action === undefined ? {} : { validationAction: action }),
+    collation: collationOf(shown),
     shown,
   };
 }
@@ -232,7 +256,7 @@ export function describeCollection(ns: Namespace, entry: Extract<NameEntry, { re
     type: 'collection',
     options: entry.options,
     info: Document.of({ readOnly: false, uuid: entry.uuid satisfies Binary }),
-    idIndex: primarySpec,
+    idIndex: primarySpecOf(collationOf(entry.options)),
   });
 }
 

@@ -2,8 +2,9 @@
 
 import { CommandError } from '../base/errors.ts';
 import { EngineError } from '../base/errors.ts';
-import { describeValue } from '../bson/index.ts';
-import type { Document } from '../bson/index.ts';
+import { BsonArray, collated, describeValue, Document, hasText } from '../bson/index.ts';
+import type { TextOrder, Value } from '../bson/index.ts';
+import type { Collation } from '../collation/index.ts';
 import type { Namespace } from './namespace.ts';
 
 export const badValue = (message: string): CommandError => new CommandError(2, 'BadValue', message);
@@ -26,14 +27,30 @@ export const unknownField = (struct: string, name: string): CommandError =>
   new CommandError(40415, 'IDLUnknownField', `BSON field '${struct}.${name}' is an unknown field.`);
 
 /** The refusal of a second document with the same values in a unique index. */
-export function duplicateKey(ns: Namespace, index: { readonly name: string; readonly key: Document }, keyValue: Document): CommandError {
-  const message = `E11000 duplicate key error collection: ${ns.text} index: ${index.name} dup key: ${describeValue(keyValue)}`;
+export function duplicateKey(
+  ns: Namespace,
+  index: { readonly name: string; readonly key: Document; readonly collation: Collation | undefined },
+  keyValue: Document,
+): CommandError {
+  const { collation } = index;
+  const under = collation === undefined ? '' : ` collation: ${describeValue(collation.spec)}`;
+  const message = `E11000 duplicate key error collection: ${ns.text} index: ${index.name}${under} dup key: ${describeValue(keyValue)}`;
   return new CommandError(11000, 'DuplicateKey', message, {
     details: new Map<string, unknown>([
       ['keyPattern', index.key],
       ['keyValue', keyValue],
+      ...(collation === undefined ? [] : [['collation', collation.spec] as const]),
     ]),
   });
+}
+
+/** A value as a refusal shows it: under a collation texts are shown as the sort keys that the index has, in hexadecimal. */
+export function shownKey(value: Value, order: TextOrder | undefined): Value {
+  if (order === undefined || !hasText(value)) return value;
+  if (value instanceof Document) return Document.fromEntries(value.fields.map(([name, field]) => [name, shownKey(field, order)]));
+  if (value instanceof BsonArray) return BsonArray.of(value.items().map((item) => shownKey(item, order)));
+  const key = collated(value, order);
+  return typeof key === 'string' ? `0x${Array.from(key, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')}` : key;
 }
 
 /** What the engine would say if it knew of names: the definition changed under this transaction. */

@@ -3,7 +3,7 @@
 
 import { equalBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
-import { Document, encodeKey } from '../bson/index.ts';
+import { collated, Document, encodeKey, equalValues } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
 import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Soon, Totals } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
@@ -15,7 +15,7 @@ import { checkDepth, documentBytesMax } from './incoming.ts';
 import type { Namespace } from './namespace.ts';
 import { describeCollection, optionsOf } from './options.ts';
 import { recordKeyOf } from './record-key.ts';
-import { duplicateKey } from './refusal.ts';
+import { duplicateKey, shownKey } from './refusal.ts';
 import { afterSoon } from './soon.ts';
 import type { StoredIndex } from './stored-index.ts';
 import { storedTransaction } from './transaction.ts';
@@ -82,7 +82,7 @@ export class StoredCollection implements Collection {
     this.#services = services;
     const { validator, validationLevel, validationAction } = this.options;
     const validation = { validator, level: validationLevel ?? 'strict', action: validationAction ?? 'error' } as const;
-    this.#validator = new Validator(validation, services.queryOptions());
+    this.#validator = new Validator(validation, { ...services.queryOptions(), collation: this.options.collation });
   }
 
   get catalogDictionary(): DictionaryId {
@@ -95,11 +95,11 @@ export class StoredCollection implements Collection {
 
   prepare(document: Document): PreparedDocument {
     const prepared = this.#services.incoming.prepare(document);
-    return { document: prepared, key: recordKeyOf(prepared) };
+    return { document: prepared, key: recordKeyOf(prepared, this.options.collation) };
   }
 
   keyOf(id: Value): RecordKey {
-    return encodeKey([id]);
+    return encodeKey([collated(id, this.options.collation)]);
   }
 
   insert(transaction: CatalogTransaction, prepared: PreparedDocument, choices?: InsertChoices): Soon<void> {
@@ -130,7 +130,7 @@ export class StoredCollection implements Collection {
 
   #duplicateId(document: Document): CommandError {
     const [primary] = this.indexes;
-    return duplicateKey(this.ns, primary as StoredIndex, Document.of({ _id: document.get('_id') }));
+    return duplicateKey(this.ns, primary as StoredIndex, Document.of({ _id: shownKey(document.get('_id') ?? null, this.options.collation) }));
   }
 
   update(
@@ -141,21 +141,26 @@ export class StoredCollection implements Collection {
   ): Soon<void> {
     const txn = storedTransaction(transaction);
     if (equalBytes(before.toBytes(), after.toBytes())) return undefined;
-    this.#checkReplacement(this.isKeyedById ? key : recordKeyOf(before), after);
+    this.#checkReplacement(this.isKeyedById ? key : recordKeyOf(before, this.options.collation), before, after);
     if (choices?.bypassValidation !== true) this.#validator.check(after, before);
     const change = new DocumentChange(this, key, before, after);
     return afterSoon(txn.willWrite(this), () => afterSoon(change.check(txn), () => change.write(txn)));
   }
 
-  #checkReplacement(key: RecordKey, after: Document): void {
+  #checkReplacement(key: RecordKey, before: Document, after: Document): void {
     if (after.byteLength > documentBytesMax) {
       throw new CommandError(17419, 'Location17419', `Resulting document after update is larger than ${documentBytesMax}`);
     }
-    if (!after.has('_id') || !equalBytes(recordKeyOf(after), key)) {
+    if (!after.has('_id') || !equalBytes(recordKeyOf(after, this.options.collation), key) || this.#movesId(before, after)) {
       throw new CommandError(66, 'ImmutableField', "Performing an update on the path '_id' would modify the immutable field '_id'");
     }
     const { bytes, start } = after.raw;
     checkDepth(bytes, start, 1);
+  }
+
+  /** Under a collation an `_id` may change without its key changing. */
+  #movesId(before: Document, after: Document): boolean {
+    return this.options.collation !== undefined && !equalValues(after.get('_id') ?? null, before.get('_id') ?? null);
   }
 
   remove(transaction: CatalogTransaction, key: RecordKey, before: Document): Soon<void> {

@@ -4,13 +4,15 @@ import { compareBytes } from '../base/bytes.ts';
 import { Document, elementValue } from '../bson/index.ts';
 import type { RawView } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Totals } from '../engine/index.ts';
+import type { Collation } from '../collation/index.ts';
 import { compileFilter } from '../query/index.ts';
 import type { Filter, FilterNode, QueryOptions } from '../query/index.ts';
 import { noBits, readIndexRow, rowValue } from './index-row.ts';
 import type { IndexRow } from './index-row.ts';
 import type { MultikeyFlag } from './entry.ts';
 import type { MultikeyFlags } from './multikey-flags.ts';
-import { decodeFields, keyMaker } from './slot-key.ts';
+import { shownKey } from './refusal.ts';
+import { exactValues, keyMaker } from './slot-key.ts';
 import { indexPath, SlotFinder } from './slot.ts';
 import type { CatalogTransaction, Index, IndexDefinition, IndexEntry, RecordKey } from './types.ts';
 
@@ -43,6 +45,7 @@ export class StoredIndex implements Index {
   readonly hidden: boolean;
   readonly partialFilter: Document | undefined;
   readonly expireAfterSeconds: number | undefined;
+  readonly collation: Collation | undefined;
   readonly spec: Document;
   readonly dictionary: DictionaryId;
   readonly isPrimary: boolean;
@@ -62,13 +65,14 @@ export class StoredIndex implements Index {
     this.hidden = definition.hidden;
     this.partialFilter = definition.partialFilter;
     this.expireAfterSeconds = definition.expireAfterSeconds;
+    this.collation = definition.collation;
     this.spec = definition.spec;
     this.dictionary = place.dictionary;
     this.isPrimary = place.isPrimary;
     this.flags = place.flags;
     const paths = definition.paths.map(indexPath);
     this.#finder = new SlotFinder(paths);
-    this.#filter = definition.partialFilter === undefined ? undefined : compileFilter(definition.partialFilter, options);
+    this.#filter = definition.partialFilter === undefined ? undefined : compileFilter(definition.partialFilter, { ...options, collation: definition.collation });
   }
 
   get partialShape(): FilterNode | undefined {
@@ -99,7 +103,7 @@ export class StoredIndex implements Index {
     const { bytes, start } = document;
     const { directions } = this;
     let found = 0;
-    keyMaker.begin();
+    keyMaker.begin(this.collation);
     for (let field = 0; field < directions.length; field++) {
       const offset = this.#finder.locate(bytes, start, field);
       if (offset === -2) {
@@ -130,7 +134,7 @@ export class StoredIndex implements Index {
     this.#finder.find(document.bytes, document.start, {
       key: (slots) => {
         if (this.sparse && slots.every((slot) => slot.missing)) return;
-        keyMaker.begin();
+        keyMaker.begin(this.collation);
         slots.forEach(({ bytes, type, at }, field) => {
           keyMaker.add(bytes, type, at, this.directions[field] as Direction);
         });
@@ -148,9 +152,8 @@ export class StoredIndex implements Index {
 
   /** The values of a row as a document of paths, for messages. */
   keyValue({ key, value }: IndexRow): Document {
-    const { fields, typeBits } = this.entry(key, value);
-    const values = decodeFields(fields, typeBits, this.directions);
-    return Document.fromEntries(this.paths.map((path, i) => [path, values[i] ?? null]));
+    const values = exactValues(this, this.entry(key, value));
+    return Document.fromEntries(this.paths.map((path, i) => [path, shownKey(values[i] ?? null, this.collation)]));
   }
 
   scan(txn: CatalogTransaction, range: KeyRange, direction: Direction): Cursor {

@@ -4,7 +4,8 @@ import { BsonArray } from '../bson/index.ts';
 import type { Document, Value } from '../bson/index.ts';
 import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
-import { describeView } from './options.ts';
+import type { Collation } from '../collation/index.ts';
+import { collationOf, describeView } from './options.ts';
 import type { View } from './types.ts';
 
 /** The one implementation of View. */
@@ -13,6 +14,7 @@ export class StoredView implements View {
   readonly ns: Namespace;
   readonly viewOn: string;
   readonly pipeline: readonly Value[];
+  readonly collation: Collation | undefined;
   readonly entry: Extract<NameEntry, { readonly kind: 'view' }>;
 
   constructor(ns: Namespace, options: Document) {
@@ -21,6 +23,7 @@ export class StoredView implements View {
     const pipeline = options.get('pipeline');
     const viewOn = options.get('viewOn');
     this.viewOn = typeof viewOn === 'string' ? viewOn : '';
+    this.collation = collationOf(options);
     this.pipeline = pipeline instanceof BsonArray ? pipeline.items() : [];
   }
 

@@ -4,6 +4,7 @@
 
 import type { Binary, Document, Value } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
+import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import type { Namespace } from './namespace.ts';
 
@@ -43,16 +44,18 @@ export interface IndexDefinition {
   readonly hidden: boolean;
   readonly partialFilter: Document | undefined;
   readonly expireAfterSeconds: number | undefined;
+  /** How texts are compared; undefined: by their bytes. */
+  readonly collation: Collation | undefined;
   /** The specification as `listIndexes` shows it. */
   readonly spec: Document;
 }
 
 /** One entry of an index as a scan gives it. The arrays share memory with the batch. */
 export interface IndexEntry {
-  /** Encoded values of the indexed fields. */
+  /** Encoded values of the indexed fields; under a collation texts stand as their sort keys. */
   readonly fields: Uint8Array;
   readonly recordKey: RecordKey;
-  /** What the encoding lost; with `fields` the exact values (`decodeKey`). Empty where the entry carries the document. */
+  /** What the encoding lost; with `fields` the exact values (`exactValues`). Empty where the entry carries the document. */
   readonly typeBits: Uint8Array;
   /** The whole document, where the index is clustering. */
   readonly document: Uint8Array | undefined;
@@ -83,6 +86,8 @@ export interface CollectionOptions {
   readonly validator?: Document;
   readonly validationLevel?: 'off' | 'strict' | 'moderate';
   readonly validationAction?: 'error' | 'warn';
+  /** How texts are compared where a command does not say it, in indexes that do not say it, and in `_id`. */
+  readonly collation: Collation | undefined;
   /** As `listCollections` shows them. */
   readonly shown: Document;
 }
@@ -93,6 +98,7 @@ export interface View {
   readonly ns: Namespace;
   readonly viewOn: string;
   readonly pipeline: readonly Value[];
+  readonly collation: Collation | undefined;
   /** The row of `listCollections`. */
   describe(): Document;
 }
@@ -187,6 +193,8 @@ export type IndexChoice = string | Document | readonly string[];
 
 /** The one catalog of an environment. Methods that take a transaction are part of it: they take effect, for others, when it commits. */
 export interface Catalog {
+  /** The collation of the newest committed collection or view of this name; undefined: there is none, or the order of bytes. */
+  collationOf(ns: Namespace): Collation | undefined;
   begin(mode: TransactionMode, from?: CatalogTransaction): CatalogTransaction;
   /**
    * Runs one statement by itself in mode `statement` and commits it; where the engine says `write-conflict` or `deadlock` (which for a

@@ -3,7 +3,9 @@
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, DateTime, Document, type Value } from '../bson/index.ts';
 import { createCompiler, refuse, validateVariableName, Variable, type QueryOptions } from '../query/index.ts';
+import { parseCollation, sameCollation, type Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
+import type { ResolvedTarget } from './query-target.ts';
 
 /** The one time of a command, whatever it compiles when. */
 const times: WeakMap<CommandContext, Pick<QueryOptions, 'now' | 'clusterTime'>> = new WeakMap();
@@ -19,11 +21,12 @@ function timesOf(context: CommandContext): Pick<QueryOptions, 'now' | 'clusterTi
 }
 
 /** Options for everything that one command compiles. */
-export function queryOptions(context: CommandContext, letFields?: Document): QueryOptions {
+export function queryOptions(context: CommandContext, letFields?: Document, collation?: Collation): QueryOptions {
   const { server } = context;
   const base: QueryOptions = {
     ...timesOf(context),
     random: () => server.env.random.uint32() / 0x1_0000_0000,
+    collation,
   };
   if (letFields === undefined || letFields.isEmpty) return base;
   return { ...base, variables: letVariables(letFields, base) };
@@ -59,9 +62,24 @@ function letVariables(letFields: Document, options: QueryOptions): ReadonlyMap<s
   return variables;
 }
 
-/** Refuses a collation that is not the simple one: none other is served yet. */
-export function checkCollation(collation: Document | undefined): void {
-  if (collation === undefined || collation.isEmpty) return;
-  if (collation.get('locale') === 'simple') return;
-  throw new CommandError(238, 'NotImplemented', 'collation other than { locale: "simple" } is not implemented');
+/** The collation that a command asks for, else that of what it runs on. */
+export function collationFor(given: Document | undefined, inherited: Collation | undefined): Collation | undefined {
+  return given === undefined || given.isEmpty ? inherited : parseCollation(given);
+}
+
+/** The collation of a command on a collection or view; 167 where it is another than the view's own. */
+export function targetCollation(given: Document | undefined, target: ResolvedTarget): Collation | undefined {
+  const collation = collationFor(given, target.collation);
+  if (target.isView && !sameCollation(collation, target.collation)) throw viewCollation();
+  return collation;
+}
+
+/** The refusal of a view under a collation that is not its own. */
+export function viewCollation(): CommandError {
+  return new CommandError(167, 'OptionNotSupportedOnView', "Cannot override a view's default collation");
+}
+
+/** Refuses a collation that means nothing, before anything is done. */
+export function checkCollation(given: Document | undefined): void {
+  collationFor(given, undefined);
 }

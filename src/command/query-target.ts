@@ -3,6 +3,7 @@
 import { CommandError } from '../base/errors.ts';
 import type { Value } from '../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Collection, type Namespace } from '../catalog/index.ts';
+import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
 
 /** Most views on views. */
@@ -19,15 +20,19 @@ export interface ResolvedTarget {
   readonly viewStages: readonly Value[];
   /** Whether the name is that of a view. */
   readonly isView: boolean;
+  /** How texts are compared where the command does not say it. */
+  readonly collation: Collation | undefined;
 }
 
 /** Makes out a name as the transaction sees it. */
 export async function resolveTarget(context: CommandContext, txn: CatalogTransaction, ns: Namespace): Promise<ResolvedTarget> {
   let at = ns;
   let viewStages: readonly Value[] = [];
+  let collation: Collation | undefined;
   for (let depth = 0; depth <= VIEW_DEPTH_MAX; depth++) {
     const entry = await context.server.catalog.lookup(txn, at);
-    if (entry?.kind !== 'view') return { asked: ns, ns: at, collection: entry, viewStages, isView: depth > 0 };
+    if (entry?.kind !== 'view') return { asked: ns, ns: at, collection: entry, viewStages, isView: depth > 0, collation: depth > 0 ? collation : entry?.options.collation };
+    if (depth === 0) collation = entry.collation;
     viewStages = [...entry.pipeline, ...viewStages];
     at = namespaceOf(at.db, entry.viewOn);
   }

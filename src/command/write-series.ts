@@ -5,6 +5,7 @@
 
 import { CommandError, EngineError } from '../base/errors.ts';
 import type { CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
+import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
 
 /** The change of one document. It may run more than once, each time in another transaction, with `undo` in between. */
@@ -51,6 +52,14 @@ export class WriteSeries {
   /** Whether a step has said that nothing further is to be done. */
   get stopped(): boolean {
     return this.#stopped;
+  }
+
+  /** The collation that statements have which do not say one: that of the collection. */
+  async collation(): Promise<Collation | undefined> {
+    const { transaction, server } = this.#context;
+    if (transaction === undefined) return server.catalog.collationOf(this.#ns);
+    const named = await server.catalog.lookup(transaction.storage, this.#ns);
+    return named?.kind === 'collection' ? named.options.collation : named?.collation;
   }
 
   /** The collection as `txn` sees it. */

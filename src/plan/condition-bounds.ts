@@ -1,9 +1,10 @@
 // From one condition of a filter to the intervals of values that can match it. `exact`: for a field that is no array, a value in the intervals
 // matches, a missing field counted as null; then nothing of the condition is left to test. Otherwise the condition is tested again, on
 // the index entry or the document. Conditions that say nothing about single values (`$size`, comparisons with arrays) bound nothing.
+// Under a collation the texts of bounds are sort keys, as they are in an index of that collation.
 // Follows the rules of MongoDB's page "Query Optimization" and what its `explain` shows.
 
-import { BsonArray, bsonUndefined, classOf, classOfTypeByte, Document, maxKey, minKey, Double, Regex, typeClass, Decimal128 } from '../bson/index.ts';
+import { BsonArray, bsonUndefined, classOf, collated, classOfTypeByte, Document, maxKey, minKey, Double, Regex, typeClass, Decimal128 } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { CompareNode, FilterNode, PathNode, Pattern } from '../query/index.ts';
 import { bracketOf, complement, everything, intersect, nanPoint, point, unite } from './interval.ts';
@@ -22,9 +23,9 @@ const nothing: ConditionBounds = { intervals: [], exact: true };
 export function boundsOf(node: PathNode | Extract<FilterNode, { readonly kind: 'not' }>): ConditionBounds | undefined {
   switch (node.kind) {
     case 'compare':
-      return compareBounds(node);
+      return compareBounds({ ...node, value: collated(node.value, node.collation) });
     case 'in':
-      return inBounds(node.values, node.patterns);
+      return inBounds(node.values.map((value) => collated(value, node.collation)), node.patterns);
     case 'regex':
       return patternBounds(node.pattern);
     case 'exists':

@@ -10,7 +10,7 @@ export function describeBounds({ index, fields }: IndexBounds, direction: Direct
   return Document.fromEntries(
     index.paths.map((path, field) => {
       const way: Direction = index.directions[field] === direction ? 1 : -1;
-      const texts = (fields[field] ?? []).map((interval) => describeInterval(interval, way));
+      const texts = (fields[field] ?? []).map((interval) => describeInterval(interval, way, index.collation !== undefined));
       return [path, BsonArray.of(way > 0 ? texts : texts.reverse())];
     }),
   );

@@ -3,8 +3,8 @@
 
 import { compareBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
-import { BsonArray, encodeKey, parsePath, visitPath } from '../bson/index.ts';
-import type { Document, Path, Value } from '../bson/index.ts';
+import { BsonArray, collated, encodeKey, parsePath, visitPath } from '../bson/index.ts';
+import type { Document, Path, TextOrder, Value } from '../bson/index.ts';
 import type { OperationContext } from '../session/index.ts';
 import { KeySet } from './key-set.ts';
 import { planQuery } from './plan-query.ts';
@@ -14,10 +14,10 @@ const resultBytesMax = 16 * 1024 * 1024;
 
 /** The values in BSON order. More than 16 MiB: 17217. */
 export async function distinctValues(target: QueryTarget, request: DistinctRequest, context: OperationContext): Promise<readonly Value[]> {
-  const { field, filter, hint } = request;
-  const plan = await planQuery(target, { filter, hint, fieldsNeeded: [field], anyOrder: true }, context);
+  const { field, filter, hint, collation } = request;
+  const plan = await planQuery(target, { filter, collation, hint, fieldsNeeded: [field], anyOrder: true }, context);
   const source = plan.open();
-  const values = new DistinctValues(parsePath(field));
+  const values = new DistinctValues(parsePath(field), collation);
   try {
     for (;;) {
       const batch = await source.next(context);
@@ -33,9 +33,11 @@ class DistinctValues {
   readonly #found: { readonly key: Uint8Array; readonly value: Value }[] = [];
   readonly #path: Path;
   readonly #seen = new KeySet();
+  readonly #order: TextOrder | undefined;
   #bytes = 0;
 
-  constructor(path: Path) {
+  constructor(path: Path, order: TextOrder | undefined) {
+    this.#order = order;
     this.#path = path;
   }
 
@@ -52,7 +54,7 @@ class DistinctValues {
   }
 
   #addValue(value: Value): void {
-    const key = encodeKey([value]);
+    const key = encodeKey([collated(value, this.#order)]);
     if (!this.#seen.add(key)) return;
     this.#found.push({ key, value });
     this.#bytes += key.length + 8;

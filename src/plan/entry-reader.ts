@@ -1,8 +1,9 @@
 // Documents made from index entries: for conditions that an entry can decide, and for covered queries. An index has a null for what a
 // document does not have, so what must tell the two apart asks the document.
 
-import { decodeKey, Document } from '../bson/index.ts';
+import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
+import { exactValues } from '../catalog/index.ts';
 import type { Index } from '../catalog/index.ts';
 import { isPathNode } from './condition-bounds.ts';
 import type { FilterNode } from '../query/index.ts';
@@ -26,7 +27,7 @@ export class EntryReader {
 
   /** The exact values of the indexed fields. */
   valuesOf(entry: { readonly fields: Uint8Array; readonly typeBits: Uint8Array }): Value[] {
-    return decodeKey(entry.fields, this.#index.directions, entry.typeBits);
+    return exactValues(this.#index, entry);
   }
 
   /** Paths and values, as `returnKey` shows them. */

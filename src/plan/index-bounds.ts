@@ -4,6 +4,7 @@
 // `$elemMatch`. Follows MongoDB's page "Multikey Index Bounds".
 
 import type { Index } from '../catalog/index.ts';
+import { suits } from './conditions.ts';
 import type { Conditions, Leaf } from './conditions.ts';
 import { everything, intersect, isEverything, isPoint } from './interval.ts';
 import type { Intervals } from './interval.ts';
@@ -29,7 +30,7 @@ export function indexBounds(index: Index, conditions: Conditions): IndexBounds {
   const chosen: Leaf[][] = [];
   for (let field = 0; field < index.paths.length; field++) {
     const path = index.paths[field];
-    const leaves = hasPosition(path) ? [] : conditions.leaves.filter((leaf) => leaf.path === path);
+    const leaves = hasPosition(path) ? [] : conditions.leaves.filter((leaf) => leaf.path === path && suits(leaf, index.collation));
     const taken = isMultikeyField(index, field) ? takeOne(index, field, leaves, chosen) : leaves;
     chosen.push(taken);
     fields.push(taken.reduce<Intervals>((intervals, leaf) => intersect(intervals, leaf.bounds.intervals), everything));

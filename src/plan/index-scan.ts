@@ -84,6 +84,7 @@ function describeIndex(index: Index): [string, Value][] {
   return [
     ['keyPattern', index.key],
     ['indexName', index.name],
+    ...(index.collation === undefined ? [] : ([['collation', index.collation.spec]] as [string, Value][])),
     ['isMultiKey', index.isMultikey],
     ['multiKeyPaths', multikeyPaths],
     ['isUnique', index.unique || index.isPrimary],

@@ -135,16 +135,19 @@ export function complement(intervals: Intervals): Intervals {
   return rest;
 }
 
-/** As MongoDB prints it: `[5, 7)`; downwards the ends change places. */
-export function describeInterval({ low, lowInside, high, highInside }: Interval, direction: 1 | -1): string {
-  const lowText = describeEnd(low);
-  const highText = describeEnd(high);
+/** As MongoDB prints it: `[5, 7)`; downwards the ends change places. Texts of collated bounds are sort keys. */
+export function describeInterval({ low, lowInside, high, highInside }: Interval, direction: 1 | -1, isCollated: boolean): string {
+  const lowText = describeEnd(low, isCollated);
+  const highText = describeEnd(high, isCollated);
   return direction > 0
     ? `${lowInside ? '[' : '('}${lowText}, ${highText}${highInside ? ']' : ')'}`
     : `${highInside ? '[' : '('}${highText}, ${lowText}${lowInside ? ']' : ')'}`;
 }
 
-function describeEnd(value: Value): string {
+function describeEnd(value: Value, isCollated: boolean): string {
+  if (isCollated && typeof value === 'string' && value !== '') {
+    return `CollationKey(0x${Array.from(value, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')})`;
+  }
   if (value instanceof Double && !Number.isFinite(value.value) && !Number.isNaN(value.value)) return value.value < 0 ? '-inf.0' : 'inf.0';
   return describeValue(value);
 }

@@ -2,10 +2,11 @@
 
 import { must } from '../base/assert.ts';
 import { CommandError } from '../base/errors.ts';
-import { BsonArray, bsonUndefined, Document, encodeKey, Regex } from '../bson/index.ts';
+import { BsonArray, bsonUndefined, collated, Document, encodeKey, hasText, Regex } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Collection, Index, KeyRange } from '../catalog/index.ts';
 
+import { sameCollation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import { collectionAccess, filterOfAll, indexAccess } from './access.ts';
 import type { Access, Wanted } from './access.ts';
@@ -90,7 +91,7 @@ async function choose({ txn }: QueryTarget, question: Question, context: Interru
   if (hinted !== undefined) return alone(hintedAccess(hinted.index, question));
   if (hasRange(request)) throw new CommandError(51173, 'Location51173', 'When using min()/max() a hint of which index to use must be provided');
   if (wanted.output === 'none' && conditions.conjuncts.length === 0) return alone(totalsAccess(collection));
-  const id = collection.isKeyedById ? idOf(conditions) : undefined;
+  const id = collection.isKeyedById ? idOf(conditions, collection) : undefined;
   if (id !== undefined && request.returnKey !== true) return alone(idAccess(collection, id));
   const limit = request.limit === undefined || request.limit === 0 ? undefined : request.limit + (request.skip ?? 0);
   return chooseAccess({ txn, collection, conditions, wanted, limit }, context);
@@ -99,9 +100,10 @@ async function choose({ txn }: QueryTarget, question: Question, context: Interru
 const alone = (access: Access): Chosen => ({ access, rejected: [] });
 
 /** The `_id` that the filter asks for and nothing else. */
-function idOf({ conjuncts }: Conditions): Value | undefined {
+function idOf({ conjuncts }: Conditions, { options }: Collection): Value | undefined {
   const [only] = conjuncts;
   if (conjuncts.length !== 1 || only?.kind !== 'compare' || only.operator !== 'eq' || only.path.text !== '_id') return undefined;
+  if (hasText(only.value) && !sameCollation(only.collation, options.collation)) return undefined;
   return only.value instanceof BsonArray || only.value instanceof Regex || only.value === bsonUndefined ? undefined : only.value;
 }
 
@@ -125,14 +127,17 @@ function hintedAccess(index: Index, { conditions, wanted, request }: Question): 
 }
 
 /** The range of keys from `min` to `max`, which must name the index's fields. */
-function givenRange(index: Index, { min, max }: QueryRequest): KeyRange {
+function givenRange(index: Index, { min, max, collation }: QueryRequest): KeyRange {
   const encode = (bound: Document | undefined): Uint8Array | undefined => {
     if (bound === undefined || bound.isEmpty) return undefined;
     const names = bound.keys();
     if (names.length !== index.paths.length || index.paths.some((path, i) => names[i] !== path)) {
       throw new CommandError(51174, 'Location51174', `The index chosen is not compatible with min/max: ${index.name}`);
     }
-    return encodeKey(bound.fields.map(([, value]) => value), index.directions);
+    if (hasText(bound) && !sameCollation(index.collation, collation)) {
+      throw new CommandError(51174, 'Location51174', `The index chosen is not compatible with min/max: ${index.name} has another collation`);
+    }
+    return encodeKey(bound.fields.map(([, value]) => collated(value, index.collation)), index.directions);
   };
   const from = encode(min);
   const to = encode(max);

@@ -3,6 +3,7 @@
 // is merged. An array's place in a sort is its least or greatest element, so a sort by it needs all of the document's entries.
 
 import type { Direction } from '../catalog/index.ts';
+import { sameCollation } from '../collation/index.ts';
 import type { SortKey } from '../query/index.ts';
 import { isMultikeyField } from './index-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
@@ -25,6 +26,7 @@ const isConstant = (intervals: Intervals | undefined): boolean => {
 
 /** How the index gives the order; undefined if it does not. */
 export function sortOrderOf(bounds: IndexBounds, sort: SortKey): SortOrder | undefined {
+  if (!sameCollation(bounds.index.collation, sort.collation)) return undefined;
   const walk = new OrderWalk(bounds);
   for (const { path, direction } of sort.parts) if (!walk.take(path.text, direction)) return undefined;
   if (walk.sortsArray && !arraysAreWhole(bounds)) return undefined;

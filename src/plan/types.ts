@@ -3,6 +3,7 @@
 
 import type { Document, Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
+import type { Collation } from '../collation/index.ts';
 import type { Filter, Projection, SortKey } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import type { Interruptible, Renewal } from './row.ts';
@@ -12,6 +13,8 @@ export interface QueryRequest {
   /** What the plan is for: `documents` (open), `keyed` (openKeyed) or `count`; `documents` when absent. */
   readonly purpose?: 'documents' | 'keyed' | 'count' | undefined;
   readonly filter: Filter;
+  /** How texts are compared; the filter and the sort were compiled under it. */
+  readonly collation?: Collation | undefined;
   readonly sort?: SortKey | undefined;
   readonly projection?: Projection | undefined;
   /** The documents that these were compiled from, for `explain`. */
@@ -79,6 +82,7 @@ export interface DistinctRequest {
   /** The path whose values are wanted; elements of arrays count singly. */
   readonly field: string;
   readonly filter: Filter;
+  readonly collation?: Collation | undefined;
   readonly hint?: Value | undefined;
 }
 

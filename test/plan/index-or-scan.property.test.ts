@@ -1,11 +1,12 @@
 // Whatever indexes there are, a query has the answer of a scan: over random documents with arrays, nulls, missing fields and numbers of all
-// types, random filters, sorts, limits and projections. The oracle is the compiled filter, sort and projection on all documents.
+// types, random filters, sorts, limits, projections and collations. The oracle is the compiled filter, sort and projection on all documents.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { BsonArray, compareValues, DateTime, Document, Double, ObjectId } from '../../src/bson/index.ts';
 import type { Value } from '../../src/bson/index.ts';
+import { parseCollation } from '../../src/collation/index.ts';
 import { compileFilter, compileProjection, compileSort } from '../../src/query/index.ts';
 import type { Catalog } from '../../src/catalog/index.ts';
 import { assertWhole, doc, insertAll, openForTest, openOverModel, people, spec } from '../catalog/catalog-for-test.ts';
@@ -16,7 +17,7 @@ const scalar: fc.Arbitrary<Value> = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 6 }) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 12 }).map((half) => new Double(half / 2)) },
   { weight: 1, arbitrary: fc.constantFrom<Value>(3n, new Double(Number.NaN), true, false, new DateTime(5), new ObjectId(new Uint8Array(12))) },
-  { weight: 2, arbitrary: fc.constantFrom('', 'a', 'ab', 'abc', 'b', 'é') },
+  { weight: 2, arbitrary: fc.constantFrom('', 'a', 'A', 'ab', 'aB', 'abc', 'b', 'é', 'É', 'e10', 'e9') },
   { weight: 1, arbitrary: fc.constant(null) },
 );
 const inner: fc.Arbitrary<Document> = fc
@@ -65,12 +66,16 @@ const filter: fc.Arbitrary<Document> = fc.oneof(
   { weight: 1, arbitrary: fc.array(simple, { minLength: 1, maxLength: 3 }).map((parts) => doc({ $and: BsonArray.of(parts) })) },
   { weight: 1, arbitrary: fc.tuple(simple, simple, simple).map(([first, ...parts]) => Document.fromEntries([...first.fields, ['$or', BsonArray.of(parts)]])) },
 );
+const ignoresCase = doc({ locale: 'en', strength: 2 });
+const numeric = doc({ locale: 'de', numericOrdering: true });
 const direction = fc.constantFrom(1, -1);
 const keyPattern: fc.Arbitrary<Record<string, Value>> = fc.dictionary(path, direction, { minKeys: 1, maxKeys: 3 });
 const index = fc.tuple(
   keyPattern,
   fc.oneof(
     { weight: 5, arbitrary: fc.constant({}) },
+    { weight: 3, arbitrary: fc.constantFrom(ignoresCase, numeric).map((collation) => ({ collation })) },
+    { weight: 1, arbitrary: fc.constant({ collation: ignoresCase, partialFilterExpression: doc({ a: doc({ $gte: 'B' }) }) }) },
     { weight: 1, arbitrary: fc.constant({ sparse: true }) },
     { weight: 2, arbitrary: fc.constant({ clustering: true }) },
     { weight: 1, arbitrary: fc.constant({ partialFilterExpression: doc({ a: doc({ $gte: 2 }) }) }) },
@@ -79,6 +84,7 @@ const index = fc.tuple(
 );
 const query = fc.record({
   filter,
+  collation: fc.option(fc.constantFrom(ignoresCase, numeric), { nil: undefined }).map((given) => (given === undefined ? undefined : parseCollation(given))),
   sort: fc.option(fc.dictionary(path, direction, { minKeys: 1, maxKeys: 2 }).map((parts) => Document.of(parts)), { nil: undefined }),
   projection: fc.option(fc.uniqueArray(path, { minLength: 1, maxLength: 2 }), { nil: undefined }),
   limit: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
@@ -117,25 +123,25 @@ test('a query has the same answer by index as by scan', async () => {
     fc.asyncProperty(fc.array(fields, { maxLength: 24 }), fc.array(index, { maxLength: 3 }), fc.array(query, { minLength: 3, maxLength: 8 }), fc.boolean(), async (documents, indexes, queries, overModel) => {
       const { catalog, stored } = await make(documents, indexes, overModel);
       await assertWhole(catalog);
-      for (const { filter: wanted, sort, projection, limit, skip } of queries) {
-        const compiled = compileFilter(wanted, options);
+      for (const { filter: wanted, collation, sort, projection, limit, skip } of queries) {
+        const compiled = compileFilter(wanted, { ...options, collation });
         const matching = stored.filter((document) => compiled.matches(document));
-        assert.deepEqual((await find(catalog, { filter: wanted })).map(bytesOf).sort(), matching.map(bytesOf).sort());
-        assert.equal(await count(catalog, { filter: wanted }), matching.length);
+        assert.deepEqual((await find(catalog, { filter: wanted, collation })).map(bytesOf).sort(), matching.map(bytesOf).sort());
+        assert.equal(await count(catalog, { filter: wanted, collation }), matching.length);
         const window = { ...(limit === undefined ? {} : { limit }), ...(skip === undefined ? {} : { skip }) };
         const cut = matching.slice(skip ?? 0).slice(0, limit);
-        assert.equal(await count(catalog, { filter: wanted, ...window }), cut.length);
+        assert.equal(await count(catalog, { filter: wanted, collation, ...window }), cut.length);
         if (sort !== undefined) {
-          const order = compileSort(sort);
+          const order = compileSort(sort, collation);
           const sorted = [...matching].sort((a, b) => order.compare(a, b)).slice(skip ?? 0).slice(0, limit);
-          const got = await find(catalog, { filter: wanted, sort, ...window });
+          const got = await find(catalog, { filter: wanted, collation, sort, ...window });
           assert.deepEqual(got.map((document) => Buffer.from(order.keyOf(document)).toString('hex')), sorted.map((document) => Buffer.from(order.keyOf(document)).toString('hex')));
         }
         if (projection !== undefined && hasDifferentPaths(projection)) {
           const shown = Document.fromEntries([['_id', 0], ...projection.map((each) => [each, 1] as const)]);
           const compiledProjection = compileProjection(shown, options);
           // A covered query gives its fields in the order of the index, as MongoDB's does.
-          const got = await find(catalog, { filter: wanted, projection: shown });
+          const got = await find(catalog, { filter: wanted, collation, projection: shown });
           assert.deepEqual(got.map(normalBytes).sort(), matching.map((document) => normalBytes(compiledProjection.apply(document))).sort());
         }
       }

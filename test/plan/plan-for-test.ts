@@ -8,6 +8,7 @@ import type { Catalog, CatalogTransaction } from '../../src/catalog/index.ts';
 import { openMemoryEnv } from '../../src/env/index.ts';
 import { distinctValues, planQuery } from '../../src/plan/index.ts';
 import type { Plan, QueryRequest } from '../../src/plan/index.ts';
+import type { Collation } from '../../src/collation/index.ts';
 import { compileFilter, compileProjection, compileSort } from '../../src/query/index.ts';
 import { OperationContext } from '../../src/session/index.ts';
 import type { BatchSource } from '../../src/session/index.ts';
@@ -40,6 +41,7 @@ export interface Find {
   readonly skip?: number;
   readonly limit?: number;
   readonly hint?: Value;
+  readonly collation?: Collation | undefined;
   readonly purpose?: QueryRequest['purpose'];
   readonly more?: Partial<QueryRequest>;
 }
@@ -49,8 +51,9 @@ const ns = namespaceOf('test', 'people');
 export async function planFor(catalog: Catalog, txn: CatalogTransaction, find: Find): Promise<Plan> {
   const collection = await catalog.collection(txn, ns);
   const request: QueryRequest = {
-    filter: compileFilter(find.filter ?? Document.empty, options),
-    sort: find.sort === undefined ? undefined : compileSort(find.sort),
+    filter: compileFilter(find.filter ?? Document.empty, { ...options, collation: find.collation }),
+    collation: find.collation,
+    sort: find.sort === undefined ? undefined : compileSort(find.sort, find.collation),
     projection: find.projection === undefined ? undefined : compileProjection(find.projection, options),
     given: { filter: find.filter, sort: find.sort, projection: find.projection },
     skip: find.skip,

@@ -6,7 +6,7 @@ import type { Namespace } from '../../catalog/index.ts';
 import type { BatchSource } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { replyWithCursor, scopedSource } from '../cursor-reply.ts';
-import { checkCollation, queryOptions } from '../query-options.ts';
+import { checkCollation, collationFor, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget } from '../query-target.ts';
 import { batchSizeOf } from '../schema/indexes.ts';
 import { beginRead, type ReadScope } from '../storage-scope.ts';
@@ -19,9 +19,12 @@ async function openAggregate(
   fields: AggregateFields,
   { scope, ns, free }: { scope: ReadScope; ns: Namespace; free: boolean },
 ): Promise<BatchSource> {
-  const options = queryOptions(context, fields.let);
-  if (free) return openFreePipeline(context, fields.pipeline, { scope, ns, options });
+  if (free) {
+    const options = queryOptions(context, fields.let, collationFor(fields.collation, undefined));
+    return openFreePipeline(context, fields.pipeline, { scope, ns, options });
+  }
   const target = await resolveTarget(context, scope.txn, ns);
+  const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
   const { hint, bypassDocumentValidation: bypassValidation } = fields;
   return openPipeline(context, fields.pipeline, { scope, target, options, hint, bypassValidation });
 }

@@ -1,6 +1,6 @@
 // count and distinct. A count of everything is the total that travels with every commit.
 
-import { BsonArray, Document, encodeKey, parsePath, visitPath, type Path, type Value } from '../../bson/index.ts';
+import { BsonArray, collated, Document, encodeKey, parsePath, visitPath, type Path, type TextOrder, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
 import { CommandError } from '../../base/errors.ts';
 import { distinctValues, planQuery, type QueryRequest } from '../../plan/index.ts';
@@ -8,7 +8,7 @@ import { compileFilter } from '../../query/index.ts';
 import type { BatchSource } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { anyField, boundedField, collectionField, hintField, numberField, objectField, required, stringField, type FieldsOf } from '../fields.ts';
-import { checkCollation, queryOptions } from '../query-options.ts';
+import { checkCollation, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { beginRead, reading } from '../storage-scope.ts';
 import { openPipeline } from './pipeline-run.ts';
@@ -69,10 +69,12 @@ async function drain(context: CommandContext, source: BatchSource, take: (batch:
 }
 
 /** The request behind a count. */
-export function countRequest(context: CommandContext, fields: CountFields): QueryRequest {
+export function countRequest(context: CommandContext, fields: CountFields, target: ResolvedTarget): QueryRequest {
   const limit = Math.abs(fields.limit ?? 0);
+  const collation = targetCollation(fields.collation, target);
   return {
-    filter: compileFilter(fields.query ?? Document.empty, queryOptions(context)),
+    filter: compileFilter(fields.query ?? Document.empty, queryOptions(context, undefined, collation)),
+    collation,
     given: { filter: fields.query ?? Document.empty },
     skip: fields.skip,
     limit: limit === 0 ? undefined : limit,
@@ -94,7 +96,7 @@ async function countView(
 ): Promise<number> {
   const stages = fields.query === undefined ? [] : [Document.fromEntries([['$match', fields.query]])];
   const scope = { txn, end: () => undefined };
-  const source = await openPipeline(context, BsonArray.of(stages), { scope, target, options: queryOptions(context) });
+  const source = await openPipeline(context, BsonArray.of(stages), { scope, target, options: queryOptions(context, undefined, targetCollation(fields.collation, target)) });
   let total = 0;
   await drain(context, source, (batch) => {
     total += batch.length;
@@ -109,7 +111,7 @@ async function countIn(context: CommandContext, fields: CountFields, ns: Namespa
     const { collection } = target;
     const everything = fields.query === undefined || fields.query.isEmpty;
     if (everything && fields.hint === undefined) return within(collection?.totals(txn).rows ?? 0, fields);
-    const plan = await planQuery({ txn, ns, collection }, countRequest(context, fields), context.operation);
+    const plan = await planQuery({ txn, ns, collection }, countRequest(context, fields, target), context.operation);
     return plan.count(context.operation);
   });
 }
@@ -133,10 +135,15 @@ class DistinctValues {
   readonly #seen: Map<string, Value> = new Map();
   /** One character a byte. */
   readonly #text = new TextDecoder('latin1');
+  readonly #order: TextOrder | undefined;
   #bytes = 0;
 
+  constructor(order: TextOrder | undefined) {
+    this.#order = order;
+  }
+
   add(value: Value): void {
-    const key = this.#text.decode(encodeKey([value], [1]));
+    const key = this.#text.decode(encodeKey([collated(value, this.#order)], [1]));
     if (this.#seen.has(key)) return;
     this.#seen.set(key, value);
     this.#bytes += key.length;
@@ -173,8 +180,9 @@ async function distinctIn(context: CommandContext, fields: DistinctFields, txn: 
   const ns = namespaceOf(context.db, fields.distinct);
   const target = await resolveTarget(context, txn, ns);
   if (target.isView) return distinctOfView(context, fields, { txn, target });
-  const filter = compileFilter(fields.query ?? Document.empty, queryOptions(context));
-  const request = { field: fields.key, filter, hint: fields.hint };
+  const collation = targetCollation(fields.collation, target);
+  const filter = compileFilter(fields.query ?? Document.empty, queryOptions(context, undefined, collation));
+  const request = { field: fields.key, filter, collation, hint: fields.hint };
   return distinctValues({ txn, ns, collection: target.collection }, request, context.operation);
 }
 
@@ -183,11 +191,12 @@ async function distinctOfView(
   fields: DistinctFields,
   { txn, target }: { txn: CatalogTransaction; target: ResolvedTarget },
 ): Promise<readonly Value[]> {
-  const values = new DistinctValues();
+  const collation = targetCollation(fields.collation, target);
+  const values = new DistinctValues(collation);
   const path = parsePath(fields.key);
   const stages = fields.query === undefined ? [] : [Document.fromEntries([['$match', fields.query]])];
   const scope = { txn, end: () => undefined };
-  const source = await openPipeline(context, BsonArray.of(stages), { scope, target, options: queryOptions(context) });
+  const source = await openPipeline(context, BsonArray.of(stages), { scope, target, options: queryOptions(context, undefined, collation) });
   await drain(context, source, (batch) => {
     for (const document of batch) collect(document, path, values);
   });

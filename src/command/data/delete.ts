@@ -19,7 +19,7 @@ import {
   required,
   type FieldTable,
 } from '../fields.ts';
-import { checkCollation, queryOptions } from '../query-options.ts';
+import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
 import { changeAll } from './multi-write.ts';
@@ -92,10 +92,11 @@ export interface DeleteStatement {
   /** 1: the first document that matches; 0: all. */
   readonly limit: number;
   readonly hint?: Document | string | undefined;
+  readonly collation?: Document | undefined;
 }
 
 /** Runs one statement, unless it was done before; true: go on with the next. */
-export async function runDelete(batch: DeleteBatch, index: number, { q, limit, hint }: DeleteStatement): Promise<boolean> {
+export async function runDelete(batch: DeleteBatch, index: number, { q, limit, hint, collation: asked }: DeleteStatement): Promise<boolean> {
   const { context, series, outcome, options } = batch;
   const earlier = context.retry?.earlier(index);
   if (earlier !== undefined) {
@@ -106,10 +107,12 @@ export async function runDelete(batch: DeleteBatch, index: number, { q, limit, h
     if (limit === 0 && context.retry !== undefined) {
       throw new CommandError(72, 'InvalidOptions', 'Cannot use retryable writes with limit=0');
     }
-    const filter = compileFilter(q, options);
+    const collation = collationFor(asked, await series.collation());
+    const filter = compileFilter(q, { ...options, collation });
     const change: DocumentChange = {
       filter,
       filterDocument: q,
+      collation,
       hint,
       bypassValidation: true,
       apply: () => ({ after: undefined, modified: true }),

@@ -1,6 +1,7 @@
 // What a statement of update, delete or findAndModify does to one document that its filter matches, whatever finds and locks it.
 
 import type { Document, Value } from '../../bson/index.ts';
+import type { Collation } from '../../collation/index.ts';
 import type { Filter, SortKey } from '../../query/index.ts';
 
 /** A document after its change; `after` undefined: it is removed. */
@@ -14,6 +15,8 @@ export interface DocumentChange {
   readonly filter: Filter;
   /** The filter as it was given, to find out what it says of `_id`. */
   readonly filterDocument: Document;
+  /** How the filter and the sort compare texts. */
+  readonly collation: Collation | undefined;
   readonly sort?: SortKey | undefined;
   readonly hint?: Value | undefined;
   readonly bypassValidation: boolean;

@@ -4,7 +4,7 @@
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import type { ExplainVerbosity } from '../../plan/index.ts';
 import type { CommandContext, Reply } from '../command.ts';
-import { queryOptions } from '../query-options.ts';
+import { queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget } from '../query-target.ts';
 import { reading } from '../storage-scope.ts';
 import { serverInfo } from './explain-reply.ts';
@@ -30,7 +30,7 @@ export function explainAggregate(context: CommandContext, fields: AggregateField
   const { ns } = aggregateNamespace(context.db, fields);
   return reading(context, async (txn) => {
     const target = await resolveTarget(context, txn, ns);
-    const options = queryOptions(context, fields.let);
+    const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
     const scope = { txn, end: () => undefined };
     const planned = await planPipeline(context, fields.pipeline, { scope, target, options, hint: fields.hint });
     const explained = await explainPlanned(context, planned, verbosity);

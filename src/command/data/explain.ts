@@ -7,8 +7,8 @@ import { planQuery, type ExplainVerbosity, type QueryRequest } from '../../plan/
 import { compileFilter, compileSort } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { objectField, parseFields, required, wordField } from '../fields.ts';
-import { queryOptions } from '../query-options.ts';
-import { resolveTarget } from '../query-target.ts';
+import { queryOptions, targetCollation } from '../query-options.ts';
+import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { reading } from '../storage-scope.ts';
 import { AGGREGATE_FIELDS } from './aggregate-fields.ts';
 import { COUNT_FIELDS, countRequest, DISTINCT_FIELDS } from './count.ts';
@@ -21,13 +21,13 @@ type Explainer = (context: CommandContext, body: Document, verbosity: ExplainVer
 
 async function explainQuery(
   context: CommandContext,
-  { name, request }: { name: Value | undefined; request: QueryRequest },
+  { name, request }: { name: Value | undefined; request: (target: ResolvedTarget) => QueryRequest },
   verbosity: ExplainVerbosity,
 ): Promise<Document> {
   const ns = namespaceOf(context.db, typeof name === 'string' ? name : '');
   return reading(context, async (txn) => {
     const target = await resolveTarget(context, txn, ns);
-    const plan = await planQuery({ txn, ns: target.ns, collection: target.collection }, request, context.operation);
+    const plan = await planQuery({ txn, ns: target.ns, collection: target.collection }, request(target), context.operation);
     const explained = await plan.explain(context.operation, verbosity);
     return Document.fromEntries([...explained, ...serverInfo(context)]);
   });
@@ -43,18 +43,23 @@ const explainFind: Explainer = async (context, body, verbosity) => {
     const asPipeline = Document.of({ aggregate: fields.find, pipeline: BsonArray.of(findAsStages(fields)) });
     return explainAggregate(context, parseFields('aggregate', asPipeline, AGGREGATE_FIELDS), verbosity);
   }
-  return explainQuery(context, { name: fields.find, request: findRequest(fields, queryOptions(context, fields.let)) }, verbosity);
+  const request = (target: ResolvedTarget): QueryRequest => findRequest(fields, queryOptions(context, fields.let, targetCollation(fields.collation, target)));
+  return explainQuery(context, { name: fields.find, request }, verbosity);
 };
 
 const explainCount: Explainer = (context, body, verbosity) => {
   const fields = parseFields('count', body, COUNT_FIELDS, 'generic');
-  return explainQuery(context, { name: fields.count, request: countRequest(context, fields) }, verbosity);
+  return explainQuery(context, { name: fields.count, request: (target) => countRequest(context, fields, target) }, verbosity);
 };
 
 const explainDistinct: Explainer = (context, body, verbosity) => {
   const fields = parseFields('distinct', body, DISTINCT_FIELDS, 'generic');
-  const filter = compileFilter(fields.query ?? Document.empty, queryOptions(context));
-  return explainQuery(context, { name: fields.distinct, request: { filter, given: { filter: fields.query ?? Document.empty }, hint: fields.hint } }, verbosity);
+  const given = { filter: fields.query ?? Document.empty };
+  const request = (target: ResolvedTarget): QueryRequest => {
+    const collation = targetCollation(fields.collation, target);
+    return { filter: compileFilter(given.filter, queryOptions(context, undefined, collation)), collation, given, hint: fields.hint };
+  };
+  return explainQuery(context, { name: fields.distinct, request }, verbosity);
 };
 
 /** The query part of a write: of update and delete the one statement, of findAndModify the command itself. */
@@ -66,8 +71,12 @@ const explainWrite: Explainer = (context, body, verbosity) => {
   const query = statement.get(statement === body ? 'query' : 'q');
   const sort = statement.get('sort');
   const given = query instanceof Document ? query : Document.empty;
-  const filter = compileFilter(given, queryOptions(context));
-  const request = { filter, given: { filter: given }, hint: statement.get('hint'), sort: sort instanceof Document && !sort.isEmpty ? compileSort(sort) : undefined };
+  const asked = statement.get('collation');
+  const request = (target: ResolvedTarget): QueryRequest => {
+    const collation = targetCollation(asked instanceof Document ? asked : undefined, target);
+    const order = sort instanceof Document && !sort.isEmpty ? compileSort(sort, collation) : undefined;
+    return { filter: compileFilter(given, queryOptions(context, undefined, collation)), collation, given: { filter: given }, hint: statement.get('hint'), sort: order };
+  };
   return explainQuery(context, { name, request }, verbosity);
 };
 

@@ -16,7 +16,7 @@ import {
   type FieldTable,
   type Parsed,
 } from '../fields.ts';
-import { checkCollation, queryOptions } from '../query-options.ts';
+import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
@@ -63,7 +63,7 @@ function checkFields(fields: Fields): void {
 
 function compileChange(context: CommandContext, fields: Fields, options: QueryOptions): DocumentChange {
   const query = fields.query ?? Document.empty;
-  const sort = fields.sort === undefined || fields.sort.isEmpty ? undefined : compileSort(fields.sort);
+  const sort = fields.sort === undefined || fields.sort.isEmpty ? undefined : compileSort(fields.sort, options.collation);
   if (fields.update !== undefined) {
     const statement = { filter: query, update: fields.update, upsert: fields.upsert, arrayFilters: fields.arrayFilters, hint: fields.hint };
     const bypassValidation = fields.bypassDocumentValidation ?? false;
@@ -72,6 +72,7 @@ function compileChange(context: CommandContext, fields: Fields, options: QueryOp
   return {
     filter: compileFilter(query, options),
     filterDocument: query,
+    collation: options.collation,
     sort,
     hint: fields.hint,
     bypassValidation: true,
@@ -103,7 +104,7 @@ async function run(context: CommandContext, fields: Fields): Promise<Reply> {
   }
   const ns = namespaceOf(context.db, fields.findAndModify);
   const series = new WriteSeries(context, ns);
-  const options = queryOptions(context, fields.let);
+  const options = queryOptions(context, fields.let, collationFor(fields.collation, await series.collation()));
   const change = compileChange(context, fields, options);
   const projection = fields.fields === undefined ? undefined : compileProjection(fields.fields, { ...options, filter: change.filter });
   let reply: Reply = {};

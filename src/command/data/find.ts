@@ -18,7 +18,7 @@ import {
   presentObjectField,
   type FieldsOf,
 } from '../fields.ts';
-import { checkCollation, queryOptions } from '../query-options.ts';
+import { checkCollation, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { beginRead, type ReadScope } from '../storage-scope.ts';
 import { openPipeline } from './pipeline-run.ts';
@@ -111,8 +111,9 @@ export function findRequest(fields: FindFields, options: QueryOptions): QueryReq
   const { projection } = fields;
   return {
     filter,
+    collation: options.collation,
     given: { filter: fields.filter ?? Document.empty, sort, projection },
-    sort: sort === undefined ? undefined : compileSort(sort),
+    sort: sort === undefined ? undefined : compileSort(sort, options.collation),
     projection: projection === undefined || projection.isEmpty ? undefined : compileProjection(projection, { ...options, filter }),
     skip: fields.skip,
     limit: fields.limit === 0 ? undefined : fields.limit,
@@ -143,7 +144,7 @@ async function openFind(
   fields: FindFields,
   { scope, target }: { scope: ReadScope; target: ResolvedTarget },
 ): Promise<BatchSource> {
-  const options = queryOptions(context, fields.let);
+  const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
   if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options });
   const request = findRequest(fields, options);
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection }, request, context.operation);

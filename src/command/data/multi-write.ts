@@ -109,6 +109,6 @@ async function candidates(context: CommandContext, snapshot: CatalogTransaction,
   const collection = await series.collectionIn(snapshot);
   if (collection === undefined) return undefined;
   const target = { txn: snapshot, ns: collection.ns, collection };
-  const plan = await planQuery(target, { filter: change.filter, hint: change.hint, purpose: 'keyed' }, context.operation);
+  const plan = await planQuery(target, { filter: change.filter, collation: change.collation, hint: change.hint, purpose: 'keyed' }, context.operation);
   return plan.openKeyed();
 }

@@ -5,6 +5,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, describeValue, Document, Regex, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Collection, type Namespace } from '../../catalog/index.ts';
+import { sameCollation, type Collation } from '../../collation/index.ts';
 import type { OutputRequest, OutputSink } from '../../exec/index.ts';
 import { compileFilter, type QueryOptions } from '../../query/index.ts';
 import type { CommandContext } from '../command.ts';
@@ -31,7 +32,7 @@ export async function openOutput(request: OutputRequest, surroundings: OutputSur
   const ns = namespaceOf(request.database, request.collection);
   const existing = await existingCollection(context, ns);
   if (request.kind === 'replace') return ReplaceSink.open(ns, existing, surroundings);
-  const index = uniqueIndex(existing, request.on ?? ['_id']);
+  const index = uniqueIndex(existing, request.on ?? ['_id'], surroundings.options.collation);
   if (index === undefined) throw new CommandError(51183, 'Location51183', 'Cannot find index to verify that join fields will be unique');
   return new MergeSink(ns, { request, sparse: index.sparse }, surroundings);
 }
@@ -67,11 +68,11 @@ async function existingCollection(context: CommandContext, ns: Namespace): Promi
 }
 
 /** The unique index on exactly these fields; that of `_id` is there also before the collection is. */
-function uniqueIndex(collection: Collection | undefined, on: readonly string[]): { readonly sparse: boolean } | undefined {
-  if (on.length === 1 && on[0] === '_id') return { sparse: false };
+function uniqueIndex(collection: Collection | undefined, on: readonly string[], collation: Collation | undefined): { readonly sparse: boolean } | undefined {
+  if (on.length === 1 && on[0] === '_id' && (collection === undefined || sameCollation(collection.options.collation, collation))) return { sparse: false };
   const wanted = new Set(on);
   const fits = (paths: readonly string[]): boolean => paths.length === wanted.size && paths.every((path) => wanted.has(path));
-  const fitting = collection?.indexes.filter((index) => index.unique && index.partialFilter === undefined && fits(index.paths)) ?? [];
+  const fitting = collection?.indexes.filter((index) => index.unique && index.partialFilter === undefined && sameCollation(index.collation, collation) && fits(index.paths)) ?? [];
   return fitting.find((index) => !index.sparse) ?? fitting[0];
 }
 
@@ -167,6 +168,7 @@ class MergeSink implements OutputSink {
     return {
       filter: compileFilter(filterDocument, options),
       filterDocument,
+      collation: options.collation,
       bypassValidation,
       apply: (before) => {
         const after = this.#combined(before, incoming);

@@ -8,7 +8,9 @@ import { compilePipeline, type CollectionRequest, type OutputRequest, type Outpu
 import { planQuery, type Plan, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileSort, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
+import { sameCollation } from '../../collation/index.ts';
 import type { CommandContext } from '../command.ts';
+import { viewCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import type { ReadScope } from '../storage-scope.ts';
 import { openOutput } from './pipeline-output.ts';
@@ -54,6 +56,7 @@ class TransactionProvider implements SourceProvider {
     const ns = namespaceOf(request.database, request.collection);
     const target = await resolveTarget(this.#context, this.#txn, ns);
     const options = { ...this.#options, ...(request.variables === undefined ? {} : { variables: request.variables }) };
+    if (target.isView && !sameCollation(options.collation, target.collation)) throw viewCollation();
     if (target.isView) return this.#view(request, target, options);
     const query = requestOf(request, options);
     const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection }, query, this.#context.operation);
@@ -83,8 +86,9 @@ interface QueryParts {
 function requestOf(parts: QueryParts, options: QueryOptions): QueryRequest {
   return {
     filter: compileFilter(parts.filter ?? Document.empty, options),
+    collation: options.collation,
     given: { filter: parts.filter ?? Document.empty, sort: parts.sort },
-    sort: parts.sort === undefined ? undefined : compileSort(parts.sort),
+    sort: parts.sort === undefined ? undefined : compileSort(parts.sort, options.collation),
     skip: parts.skip,
     limit: parts.limit,
     hint: parts.hint,

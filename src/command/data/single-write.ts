@@ -3,8 +3,9 @@
 // meanwhile it looks again in a new snapshot. In a multi-statement transaction the snapshot stands and a conflict is an error at once.
 
 import { CommandError, EngineError } from '../../base/errors.ts';
-import { BsonArray, bsonUndefined, Document, Regex, type Value } from '../../bson/index.ts';
+import { BsonArray, bsonUndefined, Document, hasText, Regex, type Value } from '../../bson/index.ts';
 import type { CatalogTransaction, Collection, RecordKey } from '../../catalog/index.ts';
+import { sameCollation } from '../../collation/index.ts';
 import { planQuery, type KeyedDocument, type QueryRequest } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
 import type { WriteSeries, WriteStep } from '../write-series.ts';
@@ -85,7 +86,7 @@ export class SingleWrite implements WriteStep {
   async #changeFirst(txn: CatalogTransaction, collection: Collection): Promise<SingleResult | undefined> {
     const { change } = this.#options;
     const id = collection.isKeyedById && change.sort === undefined && change.hint === undefined ? exactId(change.filterDocument) : undefined;
-    if (id !== undefined) return this.#tryKey(txn, collection, collection.keyOf(id));
+    if (id !== undefined && (!hasText(id) || sameCollation(change.collation, collection.options.collation))) return this.#tryKey(txn, collection, collection.keyOf(id));
     let stale = false;
     for await (const candidate of this.#candidates(txn, collection)) {
       const done = await this.#tryKey(txn, collection, candidate.key);
@@ -99,7 +100,7 @@ export class SingleWrite implements WriteStep {
 
   async *#candidates(txn: CatalogTransaction, collection: Collection): AsyncGenerator<KeyedDocument, void> {
     const { change, context } = this.#options;
-    const request: QueryRequest = { filter: change.filter, sort: change.sort, hint: change.hint, purpose: 'keyed' };
+    const request: QueryRequest = { filter: change.filter, collation: change.collation, sort: change.sort, hint: change.hint, purpose: 'keyed' };
     const plan = await planQuery({ txn, ns: collection.ns, collection }, request, context.operation);
     const source = plan.openKeyed();
     try {

@@ -29,6 +29,7 @@ export function compileUpdateChange(
   return {
     filter,
     filterDocument: statement.filter,
+    collation: options.collation,
     hint: statement.hint,
     sort: statement.sort === undefined || statement.sort.isEmpty ? undefined : compileSort(statement.sort),
     bypassValidation,

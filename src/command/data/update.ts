@@ -3,6 +3,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { type BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
+import type { QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
   anyField,
@@ -17,7 +18,7 @@ import {
   strictBoolField,
   type FieldsOf,
 } from '../fields.ts';
-import { checkCollation, queryOptions } from '../query-options.ts';
+import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
 import { changeAll } from './multi-write.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
@@ -91,9 +92,14 @@ function noteResult(batch: UpdateBatch, index: number, result: SingleResult): vo
   if (n > 0) batch.context.retry?.done(index, { n, nModified, upserted });
 }
 
+/** What a statement is compiled with. */
+async function optionsOf({ context, series, letFields }: UpdateBatch, statement: UpdateStatement): Promise<QueryOptions> {
+  return queryOptions(context, mergeLet(letFields, statement.c), collationFor(statement.collation, await series.collation()));
+}
+
 async function updateOne(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<void> {
   const { context, series, outcome, ordered } = batch;
-  const options = queryOptions(context, mergeLet(batch.letFields, statement.c));
+  const options = await optionsOf(batch, statement);
   const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
   await series.add(
     new SingleWrite({
@@ -117,7 +123,7 @@ async function updateOne(batch: UpdateBatch, index: number, statement: UpdateSta
 
 async function updateMany(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<void> {
   const { context, series, outcome } = batch;
-  const options = queryOptions(context, mergeLet(batch.letFields, statement.c));
+  const options = await optionsOf(batch, statement);
   const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
   const counts = await changeAll(context, series, change);
   if (counts.matched > 0 || change.upsert === undefined) {
