@@ -25,6 +25,8 @@ export interface ServerEvents {
   readonly onNotice: (message: string) => void;
   /** A line of the log. */
   readonly onLog?: LogSink;
+  /** Somebody asked for a new file of the log. */
+  readonly onLogRotate?: () => void;
 }
 
 /** Most client connections at a time (reliability.md). */
@@ -36,10 +38,13 @@ export class RunningServer {
   readonly #listener: Listener;
   readonly #gateway: Gateway | undefined;
   readonly #dispatcher: CommandDispatcher;
+  /** Resolves when a client has asked, with the right to, that the server stops. */
+  readonly shutdownAsked: Promise<'stop'>;
   readonly #undo: Undo;
 
-  private constructor(parts: { engine: Environment; dispatcher: CommandDispatcher; listener: Listener; gateway: Gateway | undefined }, undo: Undo) {
+  private constructor(parts: { engine: Environment; shutdownAsked: Promise<'stop'>; dispatcher: CommandDispatcher; listener: Listener; gateway: Gateway | undefined }, undo: Undo) {
     this.engine = parts.engine;
+    this.shutdownAsked = parts.shutdownAsked;
     this.#dispatcher = parts.dispatcher;
     this.#listener = parts.listener;
     this.#gateway = parts.gateway;
@@ -61,16 +66,22 @@ export class RunningServer {
       });
       undo.add(() => engine.close());
       const counters = new ServerCounters(connectionsMax);
-      const surroundings = { env, options, events, counters };
+      let askShutdown = (): void => undefined;
+      const shutdownAsked = new Promise<'stop'>((resolve) => {
+        askShutdown = () => {
+          resolve('stop');
+        };
+      });
+      const surroundings = { env, options, events, counters, askShutdown };
       const catalog = await openCatalog(engine, env);
       const dispatcher = await openDispatcher(engine, catalog, surroundings);
       undo.add(() => dispatcher.close());
       const address = { host: options.bindIp, port: options.port };
       const onBug = (error: unknown): void => events.onBug(error, 'connection');
-      const listener = await Listener.listen({ address, network: openHostNetwork(), codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
+      const listener = await Listener.listen({ address, network: openHostNetwork(options.tls), codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
       undo.add(() => listener.close());
       const gateway = await openGateway(catalog, surroundings, undo);
-      return new RunningServer({ engine, dispatcher, listener, gateway }, undo);
+      return new RunningServer({ engine, shutdownAsked, dispatcher, listener, gateway }, undo);
     } catch (error) {
       await undo.run();
       throw error;
@@ -130,14 +141,16 @@ interface Surroundings {
   readonly options: ServeOptions;
   readonly events: ServerEvents;
   readonly counters: ServerCounters;
+  readonly askShutdown: () => void;
 }
 
-async function openDispatcher(engine: Environment, catalog: Catalog, { env, options, events, counters }: Surroundings): Promise<CommandDispatcher> {
+async function openDispatcher(engine: Environment, catalog: Catalog, { env, options, events, counters, askShutdown }: Surroundings): Promise<CommandDispatcher> {
   return await openCommandServer(
     {
       catalog, env, engine, counters,
       log: new ServerLog(env.clock, events.onLog),
-      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, commandLine: ['frond', 'serve'], dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization },
+      control: { shutdown: askShutdown, rotateLog: () => events.onLogRotate?.() },
+      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization, slowMs: options.slowMs, commandLine: options.commandLine, parsedOptions: options.parsed },
     },
     { onBug: events.onBug },
   );

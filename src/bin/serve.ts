@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { EngineError } from '../base/errors.ts';
 import { openHostEnv } from '../env/index.ts';
 import type { NetworkAddress } from '../env/index.ts';
+import { openLogEnd } from './log-file.ts';
 import { RunningServer } from './running-server.ts';
 import { serveOptions } from './server-options.ts';
 
@@ -46,14 +47,15 @@ export async function serve(words: readonly string[]): Promise<number> {
   });
   let server: RunningServer;
   try {
-    server = await RunningServer.open(env, options, { onBug, onNotice });
+    const { sink, rotate } = openLogEnd(options.logPath);
+    server = await RunningServer.open(env, options, { onBug, onNotice, onLog: sink, onLogRotate: () => rotate(new Date(env.clock.nowMs()).toISOString().replaceAll(':', '-').slice(0, 19)) });
   } catch (error) {
     console.error(`frond: ${describeStart(error, options.dbPath)}`);
     return 1;
   }
   const gateway = server.gatewayAddress === undefined ? '' : `, http://${shown(server.gatewayAddress)}/`;
   console.log(`listening on mongodb://${shown(server.address)}/?replicaSet=${options.replSetName}${gateway}`);
-  const end = await Promise.race([stop, server.fatal]);
+  const end = await Promise.race([stop, server.shutdownAsked, server.fatal]);
   if (end === 'stop') {
     await server.close();
     return 0;

@@ -1,7 +1,7 @@
 // The complete options of a server, from flags, file and defaults.
 
 import { parse } from 'yaml';
-import type { Env } from '../env/index.ts';
+import type { Env, TlsSettings } from '../env/index.ts';
 import { optionText, parseBytes, parseFlag, parseParameterFlag, parseSwitch, parseWhole, readConfig, readFlags } from './option-table.ts';
 import type { OptionTexts } from './option-table.ts';
 import { FrondUsage } from './usage.ts';
@@ -24,6 +24,15 @@ export interface ServeOptions {
   readonly testCommands: boolean;
   /** Whether users must log in. */
   readonly authorization: boolean;
+  /** Undefined: no TLS. */
+  readonly tls: TlsSettings | undefined;
+  /** File of the log; undefined: warnings and errors go to stderr. */
+  readonly logPath: string | undefined;
+  readonly slowMs: number;
+  /** The words of the command line, secrets left out. */
+  readonly commandLine: readonly string[];
+  /** What was said, by its path in the configuration file. */
+  readonly parsed: ReadonlyMap<string, string>;
 }
 
 const MiB = 1024 * 1024;
@@ -38,7 +47,8 @@ function defaultCacheBytes(env: Env): number {
 export async function serveOptions(env: Env, words: readonly string[]): Promise<ServeOptions> {
   const { texts, config } = readFlags(words);
   const file = config === undefined ? new Map<string, string>() : await readFile(env, config);
-  return completeOptions(env, new Map([...file, ...texts]));
+  const said = new Map([...file, ...texts]);
+  return { ...(await completeOptions(env, said)), commandLine: ['frond', 'serve', ...words.map(hidden)], parsed: new Map([...said].filter(([path]) => !path.endsWith('Password'))) };
 }
 
 async function readFile(env: Env, path: string): Promise<Map<string, string>> {
@@ -53,7 +63,13 @@ async function readFile(env: Env, path: string): Promise<Map<string, string>> {
   }
 }
 
-function completeOptions(env: Env, texts: OptionTexts): ServeOptions {
+/** A word of the command line as it may be told: what follows a password's flag is not shown. */
+function hidden(word: string, at: number, words: readonly string[]): string {
+  if (words[at - 1]?.endsWith('Password') === true) return '<password>';
+  return word.replace(/(Password=).*/, '$1<password>');
+}
+
+async function completeOptions(env: Env, texts: OptionTexts): Promise<Omit<ServeOptions, 'commandLine' | 'parsed'>> {
   const text = (path: string): string => optionText(texts, path) ?? '';
   const port = (path: string): number => parseWhole(text(path), path, { low: 0, high: 65535 });
   const delayed = optionText(texts, 'storage.delayedCommitsMs');
@@ -68,8 +84,35 @@ function completeOptions(env: Env, texts: OptionTexts): ServeOptions {
     gatewayDb: text('gateway.db'),
     replSetName: text('replication.replSetName'),
     authorization: parseSwitch(text('security.authorization'), '--auth'),
+    tls: await tlsSettings(env, texts),
+    logPath: optionText(texts, 'systemLog.path'),
+    slowMs: parseWhole(text('operationProfiling.slowOpThresholdMs'), '--slowms', { low: 0, high: 86_400_000 }),
     standalone: parseFlag(text('replication.standalone'), 'replication.standalone'),
     testCommands: parseParameterFlag(text('setParameter.enableTestCommands'), 'setParameter.enableTestCommands'),
+  };
+}
+
+async function tlsSettings(env: Env, texts: OptionTexts): Promise<TlsSettings | undefined> {
+  const text = (name: string): string | undefined => optionText(texts, `net.tls.${name}`);
+  const mode = text('mode') ?? '';
+  if (mode === 'disabled') return undefined;
+  if (!['allowTLS', 'preferTLS', 'requireTLS'].includes(mode)) throw new FrondUsage(`--tlsMode wants disabled, allowTLS, preferTLS or requireTLS, not ${mode}`);
+  const file = async (name: string): Promise<Uint8Array | undefined> => {
+    const path = text(name);
+    if (path === undefined) return undefined;
+    if (!(await env.files.exists(path))) throw new FrondUsage(`there is no file ${path} (net.tls.${name})`);
+    return await env.files.readAll(path);
+  };
+  const certificateKey = await file('certificateKeyFile');
+  if (certificateKey === undefined) throw new FrondUsage(`--tlsMode ${mode} needs --tlsCertificateKeyFile`);
+  return {
+    required: mode === 'requireTLS',
+    certificateKey,
+    password: text('certificateKeyFilePassword'),
+    authority: await file('CAFile'),
+    revoked: await file('CRLFile'),
+    certificateOptional: parseFlag(text('allowConnectionsWithoutCertificates') ?? '', '--tlsAllowConnectionsWithoutCertificates'),
+    invalidAllowed: parseFlag(text('allowInvalidCertificates') ?? '', '--tlsAllowInvalidCertificates'),
   };
 }
 

@@ -8,7 +8,7 @@ import { CommandDispatcher, type CommandDispatcherOptions } from './command-disp
 import type { EngineReport } from './engine-report.ts';
 import { FailPoints } from './fail-points.ts';
 import { RetryStore } from './retry-store.ts';
-import type { ServerOptions, ServerState } from './server-state.ts';
+import type { ServerControl, ServerOptions, ServerState } from './server-state.ts';
 import { TimeStore } from './time-store.ts';
 import { SnapshotStore } from './snapshot-store.ts';
 import { AccessControl } from './users/access-control.ts';
@@ -21,6 +21,7 @@ export interface CommandServerParts {
   readonly engine: EngineReport;
   readonly counters: ServerCounters;
   readonly log: ServerLog;
+  readonly control: ServerControl;
   readonly options: ServerOptions;
 }
 

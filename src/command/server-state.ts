@@ -26,6 +26,18 @@ export interface ServerOptions {
   readonly testCommands: boolean;
   /** Whether users must log in, and may do what their roles say. */
   readonly authorization: boolean;
+  /** Milliseconds from which a command is slow. */
+  readonly slowMs: number;
+  /** What was said at the start, by its path in the configuration file. */
+  readonly parsedOptions: ReadonlyMap<string, string>;
+}
+
+/** What the surroundings of the server do for it. */
+export interface ServerControl {
+  /** Stops the server once this command has been answered. */
+  shutdown(): void;
+  /** Goes on with a new file of the log. */
+  rotateLog(): void;
 }
 
 /** The one state of a server. */
@@ -36,6 +48,7 @@ export interface ServerState {
   readonly options: ServerOptions;
   readonly counters: ServerCounters;
   readonly log: ServerLog;
+  readonly control: ServerControl;
   readonly access: AccessControl;
   readonly sessions: SessionRegistry;
   readonly cursors: CursorRegistry;

@@ -5,6 +5,7 @@
 import type { Socket as NodeSocket, Server } from 'node:net';
 import { createServer } from 'node:net';
 import { AssertionError, EngineError } from '../base/errors.ts';
+import { tlsAcceptor, type CertificateSubject, type TlsAcceptor, type TlsSettings } from './tls.ts';
 
 /** One end of a connection, as text. */
 export interface NetworkAddress {
@@ -17,6 +18,8 @@ export interface NetworkPeer {
   /** The address of this process that the peer called. */
   readonly local: NetworkAddress;
   readonly remote: NetworkAddress;
+  /** Of the client's certificate, where it showed one that is valid. */
+  readonly certificate: CertificateSubject | undefined;
   /** The next bytes; undefined when the peer has ended, failed, or was destroyed. One call at a time. */
   read(): Promise<Uint8Array | undefined>;
   /** Hands over the chunks, in order; resolves when the peer can take more, or is gone. The chunks must not change afterwards. */
@@ -48,6 +51,7 @@ const UNREAD_BYTES_MAX = 256 * 1024;
 class HostPeer implements NetworkPeer {
   readonly local: NetworkAddress;
   readonly remote: NetworkAddress;
+  readonly certificate: CertificateSubject | undefined;
   readonly #socket: NodeSocket;
   readonly #unread: Uint8Array[] = [];
   #unreadBytes = 0;
@@ -56,8 +60,9 @@ class HostPeer implements NetworkPeer {
   #reader: ((bytes: Uint8Array | undefined) => void) | undefined;
   #writer: (() => void) | undefined;
 
-  constructor(socket: NodeSocket) {
+  constructor(socket: NodeSocket, certificate?: CertificateSubject) {
     this.#socket = socket;
+    this.certificate = certificate;
     this.local = { host: plainAddress(socket.localAddress), port: socket.localPort ?? 0 };
     this.remote = { host: plainAddress(socket.remoteAddress), port: socket.remotePort ?? 0 };
     socket.setNoDelay(true);
@@ -158,7 +163,8 @@ function listenError(error: NodeJS.ErrnoException, address: NetworkAddress): Eng
   return new EngineError(inUse ? 'locked' : 'io', text, { cause: error });
 }
 
-function closeServer(server: Server): Promise<void> {
+function closeServer(server: Server, acceptor: TlsAcceptor | undefined): Promise<void> {
+  acceptor?.close();
   return new Promise((resolve) => {
     server.close(() => {
       resolve();
@@ -166,21 +172,23 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-/** The network of this machine: TCP. */
-export function openHostNetwork(): Network {
+/** The network of this machine: TCP, with TLS where that is said. */
+export function openHostNetwork(tls?: TlsSettings): Network {
   return {
     listen(address, onPeer) {
       return new Promise((resolve, reject) => {
-        const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-          onPeer(new HostPeer(socket));
-        });
+        const take = (socket: NodeSocket, certificate?: CertificateSubject): void => {
+          onPeer(new HostPeer(socket, certificate));
+        };
+        const acceptor = tls === undefined ? undefined : tlsAcceptor(tls, take);
+        const server = createServer({ allowHalfOpen: true, noDelay: true }, acceptor?.accept ?? take);
         server.once('error', (error) => {
           reject(listenError(error, address));
         });
         server.listen({ host: address.host, port: address.port, backlog: 1024 }, () => {
           const bound = server.address();
           if (bound === null || typeof bound === 'string') throw new AssertionError('a listening TCP server has an address');
-          resolve({ address: { host: bound.address, port: bound.port }, close: () => closeServer(server) });
+          resolve({ address: { host: bound.address, port: bound.port }, close: () => closeServer(server, acceptor) });
         });
       });
     },

@@ -88,6 +88,11 @@ export async function start(options: StartOptions): Promise<InProcessServer> {
       standalone: options.standalone ?? false,
       testCommands: options.testCommands ?? false,
       authorization: options.authorization ?? false,
+      tls: undefined,
+      logPath: undefined,
+      slowMs: 100,
+      commandLine: ['frond'],
+      parsed: new Map(),
     },
     { onBug: options.onBug ?? reportBug, onNotice: () => undefined },
   );

@@ -2,6 +2,7 @@
 // request is being served, nothing more is read: a client that does not listen makes only itself wait. What cannot be understood ends
 // this connection and no other.
 
+import { distinguishedName } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, Document, Double } from '../bson/index.ts';
 import type { Codecs, NetworkAddress, NetworkPeer } from '../env/index.ts';
@@ -48,7 +49,7 @@ export class Connection {
       remote: addressText(peer.remote),
       local: addressText(peer.local),
       user: '',
-      certificateSubject: undefined,
+      certificateSubject: peer.certificate === undefined ? undefined : distinguishedName(peer.certificate),
       metadata: undefined as ClientMetadata | undefined,
       compressors: [],
       signal: this.#gone.signal,

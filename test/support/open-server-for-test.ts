@@ -6,7 +6,7 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { openCatalog } from '../../src/catalog/index.ts';
 import { openCommandServer } from '../../src/command/index.ts';
 import { openEnvironment } from '../../src/engine/index.ts';
-import { openHostNetwork, openMemoryEnv, type Env } from '../../src/env/index.ts';
+import { openHostNetwork, openMemoryEnv, type Env, type TlsSettings } from '../../src/env/index.ts';
 import { Listener } from '../../src/server/index.ts';
 import { ServerCounters, ServerLog } from '../../src/session/index.ts';
 import { WireClient } from './wire-client.ts';
@@ -34,6 +34,7 @@ export interface ServerForTestOptions {
   readonly testCommands?: boolean;
   readonly cacheBytes?: number;
   readonly authorization?: boolean;
+  readonly tls?: TlsSettings;
 }
 
 export async function openServerForTest(options: ServerForTestOptions = {}): Promise<ServerForTest> {
@@ -53,13 +54,14 @@ export async function openServerForTest(options: ServerForTestOptions = {}): Pro
       engine,
       counters,
       log,
-      options: { version: '0.0.0', standalone: options.standalone ?? false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0, authorization: options.authorization ?? false, testCommands: options.testCommands ?? false },
+      control: { shutdown: () => undefined, rotateLog: () => undefined },
+      options: { version: '0.0.0', standalone: options.standalone ?? false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0, authorization: options.authorization ?? false, slowMs: 100, parsedOptions: new Map(), testCommands: options.testCommands ?? false },
     },
     { onBug },
   );
   const listener = await Listener.listen({
     address: { host: '127.0.0.1', port: 0 },
-    network: openHostNetwork(),
+    network: openHostNetwork(options.tls),
     codecs: env.codecs,
     clock: env.clock,
     dispatcher,
