@@ -1,4 +1,5 @@
-// Hashes of byte strings for tables in memory; never written to disk. Multiplicative, mixed at the end as murmur3 does.
+// Hashes of byte strings for tables in memory. Multiplicative, mixed at the end as murmur3 does. Filters on disk are made of `keyHash`
+// (docs/file-format.md), so what it gives never changes.
 
 /** A 32-bit hash (unsigned) of bytes[start, end). */
 export function hash32(bytes: Uint8Array, start: number, end: number, seed: number): number {
@@ -7,6 +8,11 @@ export function hash32(bytes: Uint8Array, start: number, end: number, seed: numb
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** The 32-bit hash of a key by which fronts and filters know it. */
+export function keyHash(bytes: Uint8Array, start: number, end: number): number {
+  return hash32(bytes, start, end, 0x5bd1e995);
 }
 
 /** A 52-bit hash of a key under a number: two that are equal are taken for the same key where a rare false match does no harm. */

@@ -114,7 +114,7 @@ export class Checkpoints {
     let bytes = 0;
     for (const { tree, node } of capture.nodes) {
       bytes += nodeBytes(node);
-      if (tree.writing.delete(node.number) && !tree.dirty.has(node.number)) cache.put(nodeKey(node.number), node, nodeBytes(node), false);
+      if (tree.writing.delete(node.number) && !tree.dirty.has(node.number)) cache.put(nodeKey(node.number), node, nodeBytes(node), { as: 'guide', pinned: false });
     }
     budget.change('nodes', -bytes);
     cache.shrink();

@@ -88,8 +88,10 @@ export class EngineCursor implements Cursor {
     let since = clock.monotonicMs();
     try {
       while (typeof result === 'object' || result === 'slice') {
-        if (typeof result === 'object') await pins.fetch(this.#view.tree, result);
-        else if (clock.monotonicMs() - since > sliceMs) {
+        if (typeof result === 'object') {
+          if (!pins.fetchNow(this.#view.tree, result)) await pins.fetch(this.#view.tree, result);
+        }
+        if (clock.monotonicMs() - since > sliceMs) {
           await tasks.pause();
           since = clock.monotonicMs();
         }

@@ -3,7 +3,7 @@
 
 import { EngineError } from '../base/errors.ts';
 import type { BlockNumber } from './block/block-number.ts';
-import { basementKey, nodeKey } from './cache/part-cache.ts';
+import { basementKey, filterKey, nodeKey } from './cache/part-cache.ts';
 import { MergeRunner } from './merge-runner.ts';
 import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
@@ -102,6 +102,7 @@ export class JobRunner {
 
   dropExtent(extent: Extent, forget: boolean = true): void {
     for (let i = 0; forget && i < extent.fences.length; i++) this.#state.cache.forget(basementKey(extent.block, i));
+    for (let i = 0; forget && i < extent.fences.filters; i++) this.#state.cache.forget(filterKey(extent.block, i));
     this.#state.store.drop(extent.block);
   }
 

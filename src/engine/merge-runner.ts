@@ -146,7 +146,7 @@ export class MergeRunner {
 
   #damaged({ tree, work }: Merging, source: number, basement: number, error: EngineError): unknown {
     const extent = extentOf(work, source);
-    return this.#parts.placed(error, tree, { kind: 'miss', block: extent.block, basement: { index: basement, extent } });
+    return this.#parts.placed(error, tree, { kind: 'miss', block: extent.block, part: { kind: 'basement', index: basement, extent } });
   }
 
   /** Copies of the fronts, which stay where they are for readers. */

@@ -1,16 +1,20 @@
-// Fetching what a synchronous walk missed: nodes and basements, from the block store into the cache of parts. Two who miss the same part
-// wait for one read. What was fetched stays pinned until the walk that wanted it has used it, so every walk gets on (law 26).
+// Fetching what a synchronous walk missed: nodes, filters and basements, from the block store into the cache of parts. Two who miss the same
+// part wait for one read. What was fetched stays pinned until the walk that wanted it has used it, so every walk gets on (law 26). What the
+// system has in memory is read at once, without a promise.
 
 import { EngineError } from '../base/errors.ts';
-import { basementKey, nodeKey } from './cache/part-cache.ts';
+import { basementKey, filterKey, nodeKey } from './cache/part-cache.ts';
 import type { PartKey } from './cache/part-cache.ts';
-import { decodeBasement } from './run/extent.ts';
+import { decodeBasement, decodeFilter } from './run/extent.ts';
+import { Filter } from './run/filter.ts';
 import { Run } from './run/run.ts';
 import type { EngineState } from './state.ts';
 import type { Extent, TreeNode } from './tree/node.ts';
 import { decodeNode, nodeBytes } from './tree/node.ts';
 import type { Miss, Part, Tree } from './tree/tree.ts';
 import type { BlockNumber } from './block/block-number.ts';
+
+type ExtentPart = NonNullable<Miss['part']>;
 
 /** Reads parts of blocks. */
 export class Parts {
@@ -23,10 +27,10 @@ export class Parts {
 
   /** Brings the missed part into the cache, pinned; returns its key for `unpin`. */
   async fetch(tree: Tree, miss: Miss): Promise<PartKey> {
-    const key = miss.basement === undefined ? nodeKey(miss.block) : basementKey(miss.block, miss.basement.index);
+    const key = keyOf(miss);
     let reading = this.#inFlight.get(key);
     if (reading === undefined) {
-      reading = (miss.basement === undefined ? this.#readNode(miss.block) : this.#readRun(miss.basement.extent, miss.basement.index)).finally(() => {
+      reading = (miss.part === undefined ? this.#readNode(miss.block) : this.#readPart(miss.part)).finally(() => {
         this.#inFlight.delete(key);
       });
       this.#inFlight.set(key, reading);
@@ -34,7 +38,24 @@ export class Parts {
     const part = await reading.catch((error: unknown) => {
       throw this.placed(error, tree, miss);
     });
-    this.#state.cache.put(key, part, part instanceof Run ? part.byteSize : nodeBytes(part), true);
+    this.#keep(key, part);
+    return key;
+  }
+
+  /** As `fetch`, where it can be done at once; undefined otherwise. */
+  fetchNow(tree: Tree, miss: Miss): PartKey | undefined {
+    const { part } = miss;
+    const key = keyOf(miss);
+    if (part === undefined || this.#inFlight.has(key)) return undefined;
+    const { fences, block } = part.extent;
+    const { offset, length } = rangeOf(part);
+    const stored = this.#state.store.readDataNow(block, offset, length);
+    if (stored === undefined) return undefined;
+    try {
+      this.#keep(key, part.kind === 'filter' ? filterOf(part, stored) : decodeBasement(stored, fences, part.index, this.#state.env.codecs));
+    } catch (error) {
+      throw this.placed(error, tree, miss);
+    }
     return key;
   }
 
@@ -50,36 +71,89 @@ export class Parts {
     const part = this.#state.cache.get(basementKey(extent.block, index));
     if (part instanceof Run) return part;
     return await this.#readRun(extent, index).catch((error: unknown) => {
-      throw this.placed(error, tree, { kind: 'miss', block: extent.block, basement: { index, extent } });
+      throw this.placed(error, tree, { kind: 'miss', block: extent.block, part: { kind: 'basement', index, extent } });
     });
+  }
+
+  /** A filter as it is on the disk: for `verify`. Damage is `corruption`. */
+  async filter(tree: Tree, extent: Extent, index: number): Promise<Filter> {
+    const part: ExtentPart = { kind: 'filter', index, extent };
+    try {
+      return decodeFilter(await this.#readStored(part), extent.fences, index);
+    } catch (error) {
+      throw this.placed(error, tree, { kind: 'miss', block: extent.block, part });
+    }
+  }
+
+  #keep(key: PartKey, part: Part): void {
+    const { cache } = this.#state;
+    if (part instanceof Run) cache.put(key, part, part.byteSize, { as: 'data', pinned: true });
+    else cache.put(key, part, part instanceof Filter ? part.byteSize : nodeBytes(part), { as: 'guide', pinned: true });
   }
 
   async #readNode(number: BlockNumber): Promise<TreeNode> {
     return decodeNode(number, await this.#state.store.readMeta(number));
   }
 
+  async #readPart(part: ExtentPart): Promise<Run | Filter> {
+    if (part.kind === 'basement') return this.#readRun(part.extent, part.index);
+    return filterOf(part, await this.#readStored(part).catch(unreadable));
+  }
+
   async #readRun(extent: Extent, index: number): Promise<Run> {
-    const { fences } = extent;
-    const stored = await this.#state.store.readData(extent.block, fences.storedOffset(index), fences.storedLength(index));
-    return decodeBasement(stored, fences, index, this.#state.env.codecs);
+    return decodeBasement(await this.#readStored({ kind: 'basement', index, extent }), extent.fences, index, this.#state.env.codecs);
+  }
+
+  async #readStored(part: ExtentPart): Promise<Uint8Array> {
+    const { offset, length } = rangeOf(part);
+    return this.#state.store.readData(part.extent.block, offset, length);
   }
 
   /** An error with its place in words: dictionary, file, offset, and the range of keys that is lost. */
   placed(error: unknown, tree: Tree, miss: Miss): unknown {
     if (!(error instanceof EngineError) || (error.code !== 'corruption' && error.code !== 'format')) return error;
-    const { fences } = miss.basement?.extent ?? {};
-    const index = miss.basement?.index ?? 0;
-    const from = fences?.firstKey(index);
-    const to = fences === undefined ? undefined : index + 1 < fences.length ? fences.firstKey(index + 1) : fences.lastKey;
     const { file, offset } = this.#state.store.placeOf(miss.block) ?? { file: 'data.frond', offset: 0 };
     const place = {
       file,
-      offset: offset + (fences === undefined ? 0 : fences.storedOffset(index)),
+      offset: offset + (miss.part === undefined ? 0 : rangeOf(miss.part).offset),
       ...error.place,
       dictionary: tree.id,
-      ...(from === undefined ? {} : { fromKey: from.slice() }),
-      ...(to === undefined ? {} : { toKey: to.slice() }),
+      ...(miss.part?.kind === 'basement' ? lostKeys(miss.part) : {}),
     };
     return new EngineError(error.code, `${file}: dictionary ${tree.id}, block ${miss.block}: ${error.message}`, { cause: error, place });
   }
+}
+
+function keyOf({ block, part }: Miss): PartKey {
+  if (part === undefined) return nodeKey(block);
+  return part.kind === 'filter' ? filterKey(block, part.index) : basementKey(block, part.index);
+}
+
+/** Where a part lies in its block. */
+function rangeOf({ kind, extent: { fences }, index }: ExtentPart): { readonly offset: number; readonly length: number } {
+  return kind === 'filter'
+    ? { offset: fences.filterOffset(index), length: fences.filterLength(index) }
+    : { offset: fences.storedOffset(index), length: fences.storedLength(index) };
+}
+
+/** The keys of a basement. */
+function lostKeys({ extent: { fences }, index }: ExtentPart): { readonly fromKey: Uint8Array; readonly toKey: Uint8Array } {
+  const toKey = index + 1 < fences.length ? fences.firstKey(index + 1) : fences.lastKey;
+  return { fromKey: fences.firstKey(index).slice(), toKey: toKey.slice() };
+}
+
+/** A filter for reading by; a damaged one costs reads, not keys: `verify` names it. */
+function filterOf({ extent, index }: ExtentPart, stored: Uint8Array | undefined): Filter {
+  try {
+    return stored === undefined ? Filter.unknown : decodeFilter(stored, extent.fences, index);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'corruption') return Filter.unknown;
+    throw error;
+  }
+}
+
+/** For a filter that the disk does not give. */
+function unreadable(error: unknown): undefined {
+  if (error instanceof EngineError && (error.code === 'corruption' || error.code === 'io')) return undefined;
+  throw error;
 }

@@ -6,6 +6,7 @@ import type { EngineState } from './state.ts';
 import type { Found } from './tree/search.ts';
 import { isMiss, search } from './tree/search.ts';
 import type { Miss, Tree } from './tree/tree.ts';
+import type { Soon } from './types.ts';
 
 /** Parts pinned by one read. */
 export class Pins {
@@ -22,6 +23,14 @@ export class Pins {
   async fetch(tree: Tree, miss: Miss): Promise<void> {
     this.#keys.push(await this.#parts.fetch(tree, miss));
     this.#state.checkUsable();
+  }
+
+  /** As `fetch`, where it can be done at once; whether it was. */
+  fetchNow(tree: Tree, miss: Miss): boolean {
+    const key = this.#parts.fetchNow(tree, miss);
+    if (key === undefined) return false;
+    this.#keys.push(key);
+    return true;
   }
 
   release(): void {
@@ -45,15 +54,36 @@ export class Reads {
     return new Pins(this.#state, this.#parts);
   }
 
-  /** A point read that may wait for blocks. */
-  async search(tree: Tree, key: Uint8Array, seq: number): Promise<Found> {
+  /** A point read; it waits only where a part cannot be read at once. */
+  search(tree: Tree, key: Uint8Array, seq: number): Soon<Found> {
+    const { cache } = this.#state;
+    let found = search(tree, cache, key, seq);
+    if (!isMiss(found)) return found;
     const pins = this.pins();
+    let waits = false;
     try {
-      for (;;) {
-        const found = search(tree, this.#state.cache, key, seq);
-        if (!isMiss(found)) return found;
-        await pins.fetch(tree, found);
+      while (isMiss(found)) {
+        if (!pins.fetchNow(tree, found)) {
+          waits = true;
+          return this.#searchOn(tree, { key, seq, miss: found }, pins);
+        }
+        found = search(tree, cache, key, seq);
       }
+      return found;
+    } finally {
+      if (!waits) pins.release();
+    }
+  }
+
+  /** Goes on with a search that stopped at a miss, and releases the pins at its end. */
+  async #searchOn(tree: Tree, { key, seq, miss }: { key: Uint8Array; seq: number; miss: Miss }, pins: Pins): Promise<Found> {
+    try {
+      let found: Found | Miss = miss;
+      while (isMiss(found)) {
+        if (!pins.fetchNow(tree, found)) await pins.fetch(tree, found);
+        found = search(tree, this.#state.cache, key, seq);
+      }
+      return found;
     } finally {
       pins.release();
     }

@@ -14,7 +14,6 @@ import { diskFull, throttle } from './throttle.ts';
 import { emptySlice } from './tree/front.ts';
 import { coveringSeq } from './run/range-delete.ts';
 import type { Found } from './tree/search.ts';
-import { isMiss, search } from './tree/search.ts';
 import { Tree } from './tree/tree.ts';
 import { lockBytes } from './txn/lock-table.ts';
 import type { LockOwner, PendingLock } from './txn/lock-table.ts';
@@ -125,8 +124,8 @@ export class EngineTransaction implements Transaction, LockOwner {
     if (own !== undefined && entry >= 0) return own.kind(entry) === messageKinds.put && own.seq(entry) > hidden ? own.value(entry).slice() : undefined;
     if (hidden > 0) return undefined;
     const tree = seq === this.snapshot ? this.#tree(id) : (this.#created.get(id) ?? this.#parts.state.treeAt(id, seq));
-    const found = search(tree, this.#parts.state.cache, key, seq);
-    return isMiss(found) ? this.#parts.reads.search(tree, key, seq).then(valueOf) : valueOf(found);
+    const found = this.#parts.reads.search(tree, key, seq);
+    return found instanceof Promise ? found.then(valueOf) : valueOf(found);
   }
 
   lock(id: DictionaryId, key: Uint8Array): Soon<void> {

@@ -3,9 +3,12 @@
 
 import { compareBytes } from '../base/bytes.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
+import { keyHash } from '../base/hash.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { RangeDelete } from './run/range-delete.ts';
+import type { Filter } from './run/filter.ts';
+import type { Run } from './run/run.ts';
 import type { Extent, InternalNode, TreeNode } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';
 import type { VerifyProblem, VerifyReport } from './types.ts';
@@ -74,11 +77,25 @@ class TreeCheck {
     }
   }
 
+  /** The filters of an extent; none where one is damaged, for without it reads go on. */
+  async #filters(extent: Extent): Promise<(Filter | undefined)[]> {
+    const filters: (Filter | undefined)[] = [];
+    for (let i = 0; i < extent.fences.filters; i++) {
+      const filter = this.#engine.parts.filter(this.#tree, extent, i).catch((error: unknown) => {
+        this.#caught(error);
+        return undefined;
+      });
+      filters.push(await filter);
+    }
+    return filters;
+  }
+
   async #extent(extent: Extent, bounds: Bounds): Promise<void> {
     const { fences } = extent;
     if (this.blocks.has(extent.block)) this.#problem(`block ${extent.block} is named twice`);
     this.blocks.add(extent.block);
     this.storedBytes += fences.storedBytes;
+    const filters = await this.#filters(extent);
     let last: Uint8Array | undefined;
     for (let i = 0; i < fences.length; i++) {
       try {
@@ -86,6 +103,7 @@ class TreeCheck {
         this.rows += run.count;
         if (run.firstUnsorted() >= 0) this.#problem(`block ${extent.block}, basement ${i}: keys are out of order`);
         const first = run.key(0);
+        if (hidesKey(filters[fences.filterOf(i)], run, fences.continues(i))) this.#problem(`block ${extent.block}, basement ${i}: its filter hides a key`);
         if (compareBytes(first, fences.firstKey(i)) !== 0) this.#problem(`block ${extent.block}, basement ${i}: its first key is not that of its fence`);
         if (last !== undefined && compareBytes(last, first) > 0) this.#problem(`block ${extent.block}, basement ${i}: begins before the one before it ends`);
         last = run.key(run.count - 1).slice();
@@ -103,6 +121,16 @@ function isAstray({ from, to }: RangeDelete, bounds: Bounds): boolean {
   if (from !== undefined && to !== undefined && compareBytes(from, to) >= 0) return true;
   if (from !== undefined && outside(from, bounds)) return true;
   return to !== undefined && ((bounds.from !== undefined && compareBytes(to, bounds.from) <= 0) || (bounds.to !== undefined && compareBytes(to, bounds.to) > 0));
+}
+
+/** Whether a filter says of a key that is in the run that it is not. A key that began in an earlier basement is known by that one's filter. */
+function hidesKey(filter: Filter | undefined, run: Run, continues: boolean): boolean {
+  if (filter === undefined) return false;
+  const first = continues ? run.upperBound(run.key(0)) : 0;
+  for (let i = first; i < run.count; i++) {
+    if (!filter.mayHold(keyHash(run.keys, run.keyOffsets[i] as number, run.keyOffsets[i + 1] as number))) return true;
+  }
+  return false;
 }
 
 function outside(key: Uint8Array, { from, to }: Bounds): boolean {

@@ -16,6 +16,8 @@ export interface File {
   readonly path: string;
   /** Fills `target` from `offset`; resolves with the bytes read, fewer than asked for only where the file ends. */
   read(target: Uint8Array, offset: number): Promise<number>;
+  /** As `read`, before it returns; undefined, with nothing read that counts, where that may take long or fails: then `read` tells. */
+  readNow(target: Uint8Array, offset: number): number | undefined;
   /** Writes all of `source` at `offset`; bytes between the old end and `offset` become zero. Not durable before `sync`. `source` must not change meanwhile. */
   write(source: Uint8Array, offset: number): Promise<void>;
   /** Writes the sources one after the other from `offset` on, as one gathered write. Not atomic: a crash may keep any part. */

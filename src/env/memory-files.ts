@@ -26,6 +26,11 @@ class MemoryFile implements File {
     return Promise.resolve(this.#content.read(target, offset));
   }
 
+  readNow(target: Uint8Array, offset: number): number {
+    this.#check(false);
+    return this.#content.read(target, offset);
+  }
+
   async write(source: Uint8Array, offset: number): Promise<void> {
     this.#check(true);
     this.#content.write(source, offset);

@@ -8,6 +8,7 @@ import { SimEnv } from '../sim/sim-env.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 import type { OpenEnvironment } from './history.ts';
 import { conflictWithRange, deleteAllUnread, deleteOlder, deletePart, deleteUnderReader, pointsBesideRange, rangeLocks } from './range-scenarios.ts';
+import { readScenarios } from './read-scenarios.ts';
 import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
 
@@ -392,4 +393,5 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a range waits for writers, and writers for it': rangeLocks,
   'a key that went with a range after the snapshot is a conflict': conflictWithRange,
   'points before a range delete of their transaction go, points after it stay': pointsBesideRange,
+  ...readScenarios,
 };

@@ -62,6 +62,11 @@ export class SimFaults {
     this.#failureCount = 0;
   }
 
+  /** Whether a failure is to come. */
+  get isPlanned(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** No planned failure any more. */
   heal(): void {
     this.#failure = undefined;

@@ -9,6 +9,8 @@
 // - A full disk refuses what takes space, after a part of a write. Any operation may fail once or from some moment on.
 // - A byte may be read wrong once, or lie damaged on the disk.
 //
+// Half of the machines have a part of the reads in memory and can do them at once.
+//
 // It does not: lie about a successful sync, write to the wrong place, bring back old content of a sector that was synced since.
 
 import { concatBytes } from '../../src/base/bytes.ts';
@@ -91,6 +93,7 @@ export class SimFiles implements FileSystem {
   readonly #outstanding = new Set<Action<unknown>>();
   readonly #locked = new Set<string>();
   readonly #flips: { path: string; offset: number; mask: number }[] = [];
+  readonly #quickShare: number;
   #capacityBytes: number;
   #operations = 0;
   #isOff = false;
@@ -101,6 +104,7 @@ export class SimFiles implements FileSystem {
     this.#parts = parts;
     this.#capacityBytes = parts.capacityBytes;
     const fastSlow = parts.random.fork('speeds');
+    this.#quickShare = parts.random.fork('quick reads').pick([0, 0, 0.5, 0.9]);
     this.#durationMs = mapValues(durationMs, (ms) => ms * fastSlow.pick(speeds));
   }
 
@@ -266,6 +270,11 @@ export class SimFiles implements FileSystem {
     });
   }
 
+  /** Whether a read is done at once. A failure that is to come is left to those that wait. For SimFile. */
+  readsNow(): boolean {
+    return !this.#isOff && !this.faults.isPlanned && this.#quickShare > 0 && this.#parts.random.fraction() < this.#quickShare;
+  }
+
   /** Fills `target` from the file, with the wrong bits that were asked for. For SimFile. */
   readInto(target: Uint8Array, inode: SimInode, place: { readonly path: string; readonly offset: number }): number {
     const length = inode.live.read(target, place.offset);
@@ -341,6 +350,13 @@ class SimFile implements File {
       complete: () => this.#files.readInto(target, inode, { path, offset }),
       fail: () => target.fill(0xdd),
     });
+  }
+
+  readNow(target: Uint8Array, offset: number): number | undefined {
+    this.#check(false);
+    if (!this.#files.readsNow()) return undefined;
+    const { inode, path } = this.#parts;
+    return this.#files.readInto(target, inode, { path, offset });
   }
 
   async write(source: Uint8Array, offset: number): Promise<void> {

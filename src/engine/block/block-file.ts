@@ -79,6 +79,14 @@ export class BlockFile {
     return target;
   }
 
+  /** As `read`, if that can be done at once; undefined where it cannot, or finds less. */
+  readNow(offset: number, length: number): Uint8Array | undefined {
+    const target = new Uint8Array(length);
+    if (this.#file.readNow(target, offset) !== length) return undefined;
+    this.#read += length;
+    return target;
+  }
+
   get #reserveUnits(): number {
     return this.#reserve.checkpoint + this.#reserve.jobs;
   }

@@ -1,14 +1,17 @@
 // Extents: how messages lie on disk, whether a buffered run or a leaf. An extent is basements one after the other, each one run of about
-// `readPageBytes`, compressed and checksummed alone so that it can be read alone, and the fences that describe them. Invariant: versions of
-// one key share a basement unless they alone exceed two; then the following basements `continue`. A large value has a basement of its own.
+// `readPageBytes`, compressed and checksummed alone so that it can be read alone, then filters, each for some basements, and the fences that
+// describe them all. Invariants: versions of one key share a basement unless they alone exceed two; then the following basements `continue`. A
+// large value has a basement of its own. A filter that there is knows every key of its basements.
 
 import { assert } from '../../base/assert.ts';
 import { equalBytes } from '../../base/bytes.ts';
 import { crc32c } from '../../base/crc32c.ts';
 import { EngineError } from '../../base/errors.ts';
+import { keyHash } from '../../base/hash.ts';
 import type { Codec, Codecs } from '../../env/index.ts';
 import { Fences } from './fences.ts';
-import type { FenceRow } from './fences.ts';
+import type { FenceRow, FilterRow } from './fences.ts';
+import { Filter, FilterBuilder, filterKeys } from './filter.ts';
 import type { MessageSlice } from './message.ts';
 import type { Run } from './run.ts';
 import { RunBuilder } from './run-builder.ts';
@@ -29,7 +32,10 @@ const messageOverhead = 4;
 /** The memory that a builder fills. Builders come and go with each extent, and what they would leave to the collector is megabytes. */
 class Workspace {
   readonly basement = new RunBuilder(512, 32 * 1024);
+  readonly filter = new FilterBuilder();
   image = new Uint8Array(256 * 1024);
+  /** The filters of the extent so far: they go behind its basements. */
+  filters = new Uint8Array(16 * 1024);
 
   /** A spare one, or a new one. */
   static take(): Workspace {
@@ -39,6 +45,7 @@ class Workspace {
   /** Keeps this one for the next builder, unless a large value has made it large or enough are kept. */
   giveBack(): void {
     this.basement.clear();
+    this.filter.clear();
     if (this.image.length <= spareBytesMax && this.basement.capacityBytes <= spareBytesMax && spares.length < sparesMax) spares.push(this);
   }
 }
@@ -47,6 +54,9 @@ const sparesMax = 2;
 const spareBytesMax = 2 * 1024 * 1024;
 const spares: Workspace[] = [];
 
+/** An extent below this part of `readPageBytes` has no filter: reading it costs what reading a filter costs. */
+const unfilteredPart = 1 / 4;
+
 /** Messages in, image and fences out. */
 export class ExtentBuilder implements MessageSink {
   readonly #codec: Codec;
@@ -54,6 +64,8 @@ export class ExtentBuilder implements MessageSink {
   /** From the first message until `finish`. */
   #workspace: Workspace | undefined;
   #rows: FenceRow[] = [];
+  #filterRows: FilterRow[] = [];
+  #filtersLength = 0;
   #imageLength = 0;
   #closedRaw = 0;
   #closedCount = 0;
@@ -81,20 +93,22 @@ export class ExtentBuilder implements MessageSink {
   }
 
   append(source: Run, index: number, seq: number): void {
-    const { basement } = this.#open();
+    const { basement, filter } = this.#open();
     const needed = basement.rawBytes + source.size(index) + (basement.count + 1) * messageOverhead;
     if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithKey(source, index));
     basement.append(source, index, seq);
+    filter.add(keyHash(source.keys, source.keyOffsets[index] as number, source.keyOffsets[index + 1] as number));
     this.#note(seq);
   }
 
   /** As `append`, for a message in an arena. Versions of one key come one after the other. */
   appendSlice(slice: MessageSlice): void {
-    const { basement } = this.#open();
+    const { basement, filter } = this.#open();
     const size = slice.keyEnd - slice.keyStart + slice.valueEnd - slice.valueStart;
     const needed = basement.rawBytes + size + (basement.count + 1) * messageOverhead;
     if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithSlice(slice));
     basement.appendSlice(slice);
+    filter.add(keyHash(slice.bytes, slice.keyStart, slice.keyEnd));
     this.#note(slice.seq);
   }
 
@@ -105,8 +119,12 @@ export class ExtentBuilder implements MessageSink {
     const { keys, keyOffsets, count } = workspace.basement;
     const lastKey = keys.slice(keyOffsets[count - 1], keyOffsets[count]);
     this.#closeBasement();
-    const fences = Fences.of({ codec: this.#codec.id, minSeq: this.#minSeq, maxSeq: this.#maxSeq, lastKey }, this.#rows);
-    const image = workspace.image.slice(0, this.#imageLength);
+    if (workspace.filter.count > 0 && (this.#filterRows.length > 0 || this.#closedRaw >= this.#readPageBytes * unfilteredPart)) this.#closeFilter();
+    const image = new Uint8Array(this.#imageLength + this.#filtersLength);
+    image.set(workspace.image.subarray(0, this.#imageLength));
+    image.set(workspace.filters.subarray(0, this.#filtersLength), this.#imageLength);
+    const summary = { codec: this.#codec.id, minSeq: this.#minSeq, maxSeq: this.#maxSeq, lastKey };
+    const fences = Fences.of(summary, this.#rows, this.#filterRows);
     this.#reset();
     workspace.giveBack();
     return { image, fences };
@@ -149,6 +167,24 @@ export class ExtentBuilder implements MessageSink {
     this.#closedCount += basement.count;
     this.#continues = false;
     basement.clear();
+    if (this.#open().filter.count >= filterKeys) this.#closeFilter();
+  }
+
+  /** Ends the filter of the basements since the one before. */
+  #closeFilter(): void {
+    const workspace = this.#open();
+    const { filter } = workspace;
+    const at = this.#filtersLength;
+    if (at + filter.lengthMax > workspace.filters.length) {
+      const longer = new Uint8Array(Math.max(2 * workspace.filters.length, at + filter.lengthMax));
+      longer.set(workspace.filters.subarray(0, at));
+      workspace.filters = longer;
+    }
+    const length = filter.finish(workspace.filters, at);
+    const covered = this.#filterRows.reduce((sum, row) => sum + row.basements, 0);
+    const checksum = crc32c(workspace.filters, at, at + length);
+    this.#filterRows.push({ basements: this.#rows.length - covered, length, checksum });
+    this.#filtersLength = at + length;
   }
 
   #store(payload: Uint8Array): { storedLength: number; plain: boolean } {
@@ -174,6 +210,8 @@ export class ExtentBuilder implements MessageSink {
   #reset(): void {
     this.#workspace = undefined;
     this.#rows = [];
+    this.#filterRows = [];
+    this.#filtersLength = 0;
     this.#imageLength = 0;
     this.#closedRaw = 0;
     this.#closedCount = 0;
@@ -193,6 +231,13 @@ export function decodeBasement(stored: Uint8Array, fences: Fences, index: number
   if (run.count !== fences.rows(index)) throw damaged(`${String(run.count)} messages of ${String(fences.rows(index))}`);
   if (!equalBytes(run.key(0), fences.firstKey(index))) throw damaged('the first key is another');
   return run;
+}
+
+/** Filter `index` of an extent; `stored` is exactly its part of the image. Wrong length, checksum or form is EngineError `corruption`. */
+export function decodeFilter(stored: Uint8Array, fences: Fences, index: number): Filter {
+  if (stored.length !== fences.filterLength(index)) throw damaged(`${String(stored.length)} bytes of ${String(fences.filterLength(index))} of a filter`);
+  if (crc32c(stored) !== fences.filterChecksum(index)) throw damaged('the checksum of a filter does not match');
+  return new Filter(stored);
 }
 
 function decompressed(stored: Uint8Array, fences: Fences, index: number, codecs: Codecs): [Uint8Array, number, number] {

@@ -1,5 +1,5 @@
-// Fences: the packed table of an extent's basements (where each lies, how long, its checksum, its first key). A node header holds the fences
-// of each extent it names, so a search knows which basement to read, and that what it reads is what was written. Immutable.
+// Fences: the packed table of an extent's basements (where each lies, how long, its checksum, its first key) and of its filters. A node header
+// holds the fences of each extent it names, so a search knows which basement to read, and that what it reads is what was written. Immutable.
 // See docs/file-format.md, "Fences".
 
 import { assert } from '../../base/assert.ts';
@@ -15,6 +15,10 @@ const columns = 6;
 /** Flags of a row: its first key is also the key before it; it is stored as it is, because compression gained nothing. */
 const rowFlags = { continues: 1, plain: 2 } as const;
 const knownFlags = 3;
+
+/** Columns of a filter's row: the first basement behind those it covers, where it lies in the image, its length and checksum. */
+const filterColumn = { end: 0, offset: 1, length: 2, checksum: 3 } as const;
+const filterColumns = 4;
 
 /** Longest payload of one basement that is believed: a value of 17 MiB and a key of the same, with room to spare. */
 const rawLengthMax = 2 ** 26;
@@ -45,6 +49,13 @@ export interface FenceRow {
   readonly plain: boolean;
 }
 
+/** One filter, as the builder states it: it covers so many basements behind those of the filter before. */
+export interface FilterRow {
+  readonly basements: number;
+  readonly length: number;
+  readonly checksum: number;
+}
+
 /** The table of one extent; at least one row. */
 export class Fences {
   /** Basements. */
@@ -53,7 +64,7 @@ export class Fences {
   readonly count: number;
   /** Sum of the payloads before compression. */
   readonly rawBytes: number;
-  /** Length of the image. */
+  /** Length of the image, filters included. */
   readonly storedBytes: number;
   readonly minSeq: number;
   readonly maxSeq: number;
@@ -64,8 +75,10 @@ export class Fences {
   readonly byteSize: number;
   readonly #firstKeys: SortedKeys;
   readonly #table: Uint32Array;
+  /** Empty when the extent has no filter; else the filters cover all basements. */
+  readonly #filters: Uint32Array;
 
-  private constructor(summary: FencesSummary, firstKeys: SortedKeys, table: Uint32Array) {
+  private constructor(summary: FencesSummary, firstKeys: SortedKeys, table: Uint32Array, filters: Uint32Array) {
     this.length = firstKeys.count;
     this.codec = summary.codec;
     this.minSeq = summary.minSeq;
@@ -73,6 +86,7 @@ export class Fences {
     this.lastKey = summary.lastKey;
     this.#firstKeys = firstKeys;
     this.#table = table;
+    this.#filters = filters;
     let count = 0;
     let rawBytes = 0;
     let storedBytes = 0;
@@ -83,12 +97,13 @@ export class Fences {
     }
     this.count = count;
     this.rawBytes = rawBytes;
+    for (let i = 0; i < this.filters; i++) storedBytes += this.filterLength(i);
     this.storedBytes = storedBytes;
-    this.byteSize = firstKeys.bytes.length + 8 * (this.length + 1) + table.byteLength + summary.lastKey.length + objectBytes;
+    this.byteSize = firstKeys.bytes.length + 8 * (this.length + 1) + table.byteLength + filters.byteLength + summary.lastKey.length + objectBytes;
   }
 
   /** Rows in order; keys are copied. */
-  static of(summary: FencesSummary, rows: readonly FenceRow[]): Fences {
+  static of(summary: FencesSummary, rows: readonly FenceRow[], filterRows: readonly FilterRow[] = []): Fences {
     assert(rows.length > 0, 'an extent has a basement');
     const table = new Uint32Array(rows.length * columns);
     let storedOffset = 0;
@@ -98,7 +113,9 @@ export class Fences {
       storedOffset += row.storedLength;
     });
     const firstKeys = SortedKeys.from(rows.map((row) => row.firstKey));
-    return new Fences({ ...summary, lastKey: summary.lastKey.slice() }, firstKeys, table);
+    const filters = new FilterTable(rows.length, storedOffset);
+    for (const { basements, length, checksum } of filterRows) filters.add(basements, length, checksum);
+    return new Fences({ ...summary, lastKey: summary.lastKey.slice() }, firstKeys, table, filters.table());
   }
 
   /** Where basement i begins in the image. */
@@ -135,6 +152,32 @@ export class Fences {
     return (this.#cell(index, column.flags) & rowFlags.plain) !== 0;
   }
 
+  /** Number of filters. */
+  get filters(): number {
+    return this.#filters.length / filterColumns;
+  }
+
+  /** The filter that knows the keys that begin in basement i; -1: there is none. */
+  filterOf(index: number): number {
+    const filters = this.#filters;
+    for (let i = 0; i < filters.length; i += filterColumns) if (index < (filters[i] as number)) return i / filterColumns;
+    return -1;
+  }
+
+  /** Where filter i begins in the image. */
+  filterOffset(index: number): number {
+    return this.#filters[index * filterColumns + filterColumn.offset] as number;
+  }
+
+  filterLength(index: number): number {
+    return this.#filters[index * filterColumns + filterColumn.length] as number;
+  }
+
+  /** CRC-32C of filter i as stored. */
+  filterChecksum(index: number): number {
+    return this.#filters[index * filterColumns + filterColumn.checksum] as number;
+  }
+
   /** A view of the first key of basement i. */
   firstKey(index: number): Uint8Array {
     return this.#firstKeys.key(index);
@@ -155,6 +198,11 @@ export class Fences {
     if (index === 0) return 0;
     const beginsHere = index < this.length && !this.continues(index) && this.#firstKeys.equals(index, key);
     return beginsHere ? index : index - 1;
+  }
+
+  /** Whether all keys here are behind `key`. */
+  begins(key: Uint8Array): boolean {
+    return this.#firstKeys.compare(0, key) > 0;
   }
 
   /** Whether a key of [from, to) can be here; absent: no bound. */
@@ -185,6 +233,14 @@ export class Fences {
     }
     writer.varint(this.lastKey.length - prefix);
     writer.append(this.lastKey, prefix);
+    writer.varint(this.filters);
+    for (let i = 0, covered = 0; i < this.filters; i++) {
+      const end = this.#filters[i * filterColumns + filterColumn.end] as number;
+      writer.varint(end - covered);
+      writer.varint(this.filterLength(i));
+      writer.u32(this.filterChecksum(i));
+      covered = end;
+    }
   }
 
   static decode(reader: ByteReader): Fences {
@@ -212,12 +268,56 @@ export class Fences {
     const lastKey = withPrefix(prefix, reader);
     for (let i = 1; i < length; i++) if (firstKeys.compareWithin(i - 1, i) > 0) reader.fail('first keys out of order');
     if (storedOffset >= 2 ** 32 || firstKeys.compare(length - 1, lastKey) > 0) reader.fail('a last key before the first');
-    return new Fences({ codec, minSeq, maxSeq, lastKey }, firstKeys, table);
+    const filters = decodeFilterTable(reader, length, storedOffset);
+    return new Fences({ codec, minSeq, maxSeq, lastKey }, firstKeys, table, filters);
   }
 
   #cell(index: number, which: number): number {
     return this.#table[index * columns + which] as number;
   }
+}
+
+/** The rows of filters being put together: they lie behind the basements, in order. */
+class FilterTable {
+  readonly #basements: number;
+  #offset: number;
+  #covered = 0;
+  readonly #cells: number[] = [];
+
+  constructor(basements: number, offset: number) {
+    this.#basements = basements;
+    this.#offset = offset;
+  }
+
+  add(basements: number, length: number, checksum: number): void {
+    this.#covered += basements;
+    this.#cells.push(this.#covered, this.#offset, length, checksum);
+    this.#offset += length;
+  }
+
+  /** Whether every basement is covered, or none. */
+  get isWhole(): boolean {
+    return this.#cells.length === 0 || (this.#covered === this.#basements && this.#offset < 2 ** 32);
+  }
+
+  table(): Uint32Array {
+    assert(this.isWhole, 'filters cover all basements');
+    return Uint32Array.from(this.#cells);
+  }
+}
+
+function decodeFilterTable(reader: ByteReader, basements: number, offset: number): Uint32Array {
+  const filters = new FilterTable(basements, offset);
+  const count = reader.varint();
+  if (count > basements) reader.fail('more filters than basements');
+  for (let i = 0; i < count; i++) {
+    const covered = reader.varint();
+    const length = reader.varint();
+    if (covered === 0 || covered > basements || length > rawLengthMax) reader.fail('a filter beyond its limits');
+    filters.add(covered, length, reader.u32());
+  }
+  if (!filters.isWhole) reader.fail('filters that do not cover the basements');
+  return filters.table();
 }
 
 /** Reads a row but its key into table[at...); returns the bytes it has stored. */

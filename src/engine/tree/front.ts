@@ -5,7 +5,7 @@
 
 import { assert } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
-import { hash32 } from '../../base/hash.ts';
+import { keyHash } from '../../base/hash.ts';
 import type { MessageSlice } from '../run/message.ts';
 import { rangeBytes } from '../run/range-delete.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
@@ -21,7 +21,6 @@ const older = 6; // entry with the same key before this one, plus 1; 0: none
 const hash = 7;
 const width = 8;
 
-const hashSeed = 0x5bd1e995;
 const twoTo32 = 4294967296;
 
 /** Copies source[start, end) to `at`: short ones by a loop, which a call would cost more than. */
@@ -164,7 +163,7 @@ export class Front {
     rows[row + seqLow] = seq % twoTo32;
     rows[row + seqHigh] = Math.floor(seq / twoTo32);
     rows[row + kind] = messageKind;
-    rows[row + hash] = hash32(this.#arena, start, start + keyBytes, hashSeed);
+    rows[row + hash] = keyHash(this.#arena, start, start + keyBytes);
     this.#link(entry);
     assert(seq >= this.seqMax, 'messages come in the order of their seqs');
     this.seqMax = seq;
@@ -212,16 +211,16 @@ export class Front {
   }
 
   /** The table's slot of a key: where its newest entry is, or where it would go. */
-  #slotOf(bytes: Uint8Array, start: number, end: number, keyHash: number): number {
+  #slotOf(bytes: Uint8Array, start: number, end: number, hashed: number): number {
     const rows = this.#rows;
     const table = this.#table;
     const mask = table.length - 1;
-    let slot = keyHash & mask;
+    let slot = hashed & mask;
     for (;;) {
       const newest = table[slot] as number;
       if (newest === 0) return slot;
       const row = (newest - 1) * width;
-      if (rows[row + hash] === keyHash && this.#sameKey(row, bytes, start, end)) return slot;
+      if (rows[row + hash] === hashed && this.#sameKey(row, bytes, start, end)) return slot;
       slot = (slot + 1) & mask;
     }
   }
@@ -237,9 +236,9 @@ export class Front {
     if (seq > this.seqMax) this.seqMax = seq;
   }
 
-  /** The newest entry of `key` whose seq is at most `seq`, or -1. */
-  find(key: Uint8Array, seq: number): number {
-    const slot = this.#slotOf(key, 0, key.length, hash32(key, 0, key.length, hashSeed));
+  /** The newest entry of `key` whose seq is at most `seq`, or -1; `hashed` is its `keyHash`, where the caller has it. */
+  find(key: Uint8Array, seq: number, hashed: number = keyHash(key, 0, key.length)): number {
+    const slot = this.#slotOf(key, 0, key.length, hashed);
     let entry = (this.#table[slot] as number) - 1;
     while (entry >= 0 && this.seq(entry) > seq) entry = (this.#rows[entry * width + older] as number) - 1;
     return entry;

@@ -1,9 +1,12 @@
 // Point reads: the fronts, then on the way from root to leaf the runs that wait for the key's child, then the leaf; the first message that
-// the snapshot sees decides. Synchronous; what is not in memory comes back as a Miss.
+// the snapshot sees decides. Of an extent first its filter is asked, so that a key that is not there costs no basement (law 28). Synchronous;
+// what is not in memory comes back as a Miss.
 
 import { compareBytes } from '../../base/bytes.ts';
+import { keyHash } from '../../base/hash.ts';
 import type { PartCache } from '../cache/part-cache.ts';
-import { basementKey } from '../cache/part-cache.ts';
+import { basementKey, filterKey } from '../cache/part-cache.ts';
+import { Filter } from '../run/filter.ts';
 import { messageKinds } from '../run/message.ts';
 import { coveringSeq } from '../run/range-delete.ts';
 import { Run } from '../run/run.ts';
@@ -22,7 +25,7 @@ export function basementRun(cache: PartCache<Part>, extent: Extent, index: numbe
 
 /** Says that basement `index` of `extent` must be read before the search can go on. */
 export function missOf(extent: Extent, index: number): Miss {
-  return { kind: 'miss', block: extent.block, basement: { index, extent } };
+  return { kind: 'miss', block: extent.block, part: { kind: 'basement', index, extent } };
 }
 
 /** Whether a search or lookup stopped at something that is not in memory. */
@@ -30,17 +33,27 @@ export function isMiss(found: Found | TreeNode | Run | Miss): found is Miss {
   return typeof found === 'object' && 'block' in found;
 }
 
-/** What the snapshot sees of `key`: up to which seq, and the newest seq with which a range delete on the path covers it; 0: none does. */
-interface Sight {
+/** A key that is looked for, the newest seq that counts, and the newest seq with which a range delete on the path covers it; 0: none does. */
+interface Wanted {
+  readonly key: Uint8Array;
+  readonly hash: number;
   readonly seq: number;
-  readonly hidden: number;
+  hidden: number;
 }
 
-/** The newest message of `key` that is seen in one extent. */
-function searchExtent(cache: PartCache<Part>, extent: Extent, key: Uint8Array, { seq, hidden }: Sight): Found | Miss {
+/** The newest message of the key that is seen in one extent. */
+function searchExtent(cache: PartCache<Part>, extent: Extent, { key, hash, seq, hidden }: Wanted): Found | Miss {
   const { fences } = extent;
-  if (fences.find(key) < 0) return undefined;
-  for (let i = fences.firstFor(key); i < fences.length; i++) {
+  if (fences.minSeq > seq) return undefined;
+  const first = fences.firstFor(key);
+  if (first >= fences.length || (first === 0 && fences.begins(key))) return undefined;
+  const index = fences.filterOf(first);
+  if (index >= 0) {
+    const filter = cache.get(filterKey(extent.block, index));
+    if (!(filter instanceof Filter)) return { kind: 'miss', block: extent.block, part: { kind: 'filter', index, extent } };
+    if (!filter.mayHold(hash)) return undefined;
+  }
+  for (let i = first; i < fences.length; i++) {
     const run = basementRun(cache, extent, i);
     if (run === undefined) return missOf(extent, i);
     const at = run.find(key, 0, run.count, seq);
@@ -50,9 +63,9 @@ function searchExtent(cache: PartCache<Part>, extent: Extent, key: Uint8Array, {
   return undefined;
 }
 
-function searchFronts(tree: Tree, key: Uint8Array, seq: number): Found {
+function searchFronts(tree: Tree, { key, hash, seq }: Wanted): Found {
   for (const front of tree.fronts()) {
-    const entry = front.find(key, seq);
+    const entry = front.find(key, seq, hash);
     const hidden = front.ranges.length === 0 ? 0 : coveringSeq(front.ranges, key, seq);
     if (entry >= 0) return front.kind(entry) === messageKinds.put && front.seq(entry) >= hidden ? front.value(entry) : 'removed';
     // What is below is older than the range delete.
@@ -63,17 +76,22 @@ function searchFronts(tree: Tree, key: Uint8Array, seq: number): Found {
 
 /** The value of `key` as the snapshot `seq` sees it; `removed` and undefined both mean that there is none. */
 export function search(tree: Tree, cache: PartCache<Part>, key: Uint8Array, seq: number): Found | Miss {
-  let found: Found | Miss = searchFronts(tree, key, seq);
+  const wanted: Wanted = { key, hash: keyHash(key, 0, key.length), seq, hidden: 0 };
+  let found: Found | Miss = searchFronts(tree, wanted);
   let number = tree.root;
   while (found === undefined) {
     const node = tree.node(number);
     if (node === undefined) return { kind: 'miss', block: number };
-    if (node.kind === 'leaf') return node.extent === undefined ? undefined : searchExtent(cache, node.extent, key, { seq, hidden: 0 });
+    if (node.kind === 'leaf') {
+      wanted.hidden = 0;
+      return node.extent === undefined ? undefined : searchExtent(cache, node.extent, wanted);
+    }
     const child = childOf(node, key);
     const ranges = node.ranges[child] ?? [];
     const hidden = ranges.length === 0 ? 0 : coveringSeq(ranges, key, seq);
+    wanted.hidden = hidden;
     for (const extent of node.buffers[child] ?? []) {
-      found = searchExtent(cache, extent, key, { seq, hidden });
+      found = searchExtent(cache, extent, wanted);
       if (found !== undefined) break;
     }
     if (found === undefined && hidden > 0) return 'removed';

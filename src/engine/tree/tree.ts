@@ -5,20 +5,21 @@ import { assert } from '../../base/assert.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { nodeKey } from '../cache/part-cache.ts';
+import { Filter } from '../run/filter.ts';
 import { Run } from '../run/run.ts';
 import type { DictionaryId, DictionaryOptions } from '../types.ts';
 import { Front } from './front.ts';
 import type { Extent, TreeNode } from './node.ts';
 
 /** What the cache of parts holds for trees. */
-export type Part = Run | TreeNode;
+export type Part = Run | Filter | TreeNode;
 
 /** What a synchronous walk needs and does not find in memory: fetch it, keep it pinned, walk again. */
 export interface Miss {
   readonly kind: 'miss';
   readonly block: BlockNumber;
-  /** The extent's basement, and what describes it; absent for a node. */
-  readonly basement?: { readonly index: number; readonly extent: Extent };
+  /** Which part of the extent; absent for a node. */
+  readonly part?: { readonly kind: 'basement' | 'filter'; readonly index: number; readonly extent: Extent };
 }
 
 /** Rows and bytes as stated with commits. */
@@ -113,7 +114,7 @@ export class Tree {
     const node = this.dirty.get(number) ?? this.writing.get(number);
     if (node !== undefined) return node;
     const part = this.#cache.get(nodeKey(number));
-    return part instanceof Run ? undefined : part;
+    return part instanceof Run || part instanceof Filter ? undefined : part;
   }
 
   /** Fronts in the order of reading: newest first. */

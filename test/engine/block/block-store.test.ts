@@ -356,6 +356,7 @@ function recording(files: FileSystem, notes: string[]): FileSystem {
   const wrap = (file: File): File => ({
     path: file.path,
     read: async (target, offset) => file.read(target, offset),
+    readNow: (target, offset) => file.readNow(target, offset),
     write: async (source, offset) => {
       notes.push(`write ${String(offset / unitBytes)}`);
       await file.write(source, offset);

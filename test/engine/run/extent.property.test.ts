@@ -80,7 +80,7 @@ test('messages out of an arena make the same extent as those of a run', () => {
 
 test('fences of impossible basements are refused', () => {
   const row = { storedLength: 10, rawLength: 20, rows: 2, flags: 0, suffix: [1] };
-  const encoded = (change: Partial<typeof row>): Uint8Array => {
+  const encoded = (change: Partial<typeof row>, filters: [number, number][] = []): Uint8Array => {
     const { storedLength, rawLength, rows, flags, suffix } = { ...row, ...change };
     const writer = new ByteWriter();
     writer.u8(1);
@@ -91,6 +91,12 @@ test('fences of impossible basements are refused', () => {
     writer.append(Uint8Array.from(suffix));
     writer.varint(1);
     writer.u8(1);
+    writer.varint(filters.length);
+    for (const [basements, length] of filters) {
+      writer.varint(basements);
+      writer.varint(length);
+      writer.u32(7);
+    }
     return writer.copy();
   };
   const fences = Fences.decode(new ByteReader(encoded({})));
@@ -98,6 +104,11 @@ test('fences of impossible basements are refused', () => {
   const impossible: Partial<typeof row>[] = [{ storedLength: 2 ** 27 }, { rawLength: 2 ** 27 }, { rows: 0 }, { rows: 21 }, { flags: 4 }, { suffix: [2] }];
   for (const change of impossible) {
     assert.throws(() => Fences.decode(new ByteReader(encoded(change))), (error) => error instanceof EngineError && error.code === 'corruption');
+  }
+  const withFilter = Fences.decode(new ByteReader(encoded({}, [[1, 60]])));
+  assert.deepEqual([withFilter.filters, withFilter.filterOf(0), withFilter.filterOffset(0), withFilter.filterLength(0)], [1, 0, 10, 60]);
+  for (const filters of [[[0, 60]], [[2, 60]], [[1, 2 ** 27]], [[1, 60], [1, 60]]] as [number, number][][]) {
+    assert.throws(() => Fences.decode(new ByteReader(encoded({}, filters))), (error) => error instanceof EngineError && error.code === 'corruption');
   }
 });
 
@@ -137,7 +148,7 @@ test('what a codec makes no smaller is stored as it is', () => {
   const noise = Uint8Array.from({ length: 2000 }, () => (state = (state * 48271) % 0x7fffffff) & 0xff);
   const extent = extentOf([{ key: Uint8Array.of(1), seq: 0, kind: 0, value: noise }], 'zstd', 512);
   assert.equal(extent.fences.isPlain(0), true);
-  assert.ok(extent.image.length <= extent.fences.rawLength(0));
+  assert.ok(extent.fences.storedLength(0) <= extent.fences.rawLength(0));
 });
 
 test('firstFor and find name exactly the basements that a search must read', () => {

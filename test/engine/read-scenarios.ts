@@ -1,0 +1,65 @@
+// Scripts for the laws of reading: what a key that is not there costs, and what stays in memory.
+
+import assert from 'node:assert/strict';
+import type { DictionaryId, EngineOptions, Environment, Transaction } from '../../src/engine/index.ts';
+import type { OpenEnvironment } from './history.ts';
+import { encode, MiB, withEngine } from './scenario-engine.ts';
+import type { Scenario } from './scenario-engine.ts';
+
+/** Rows far beyond the cache, in an order that leaves runs on the way to every leaf. */
+async function fill(engine: Environment, id: DictionaryId, rows: number): Promise<void> {
+  for (let i = 0; i < rows; ) {
+    const transaction = engine.begin('statement');
+    for (const end = Math.min(rows, i + 50); i < end; i++) await transaction.putCovered(id, encode(`${(i * 7919) % 100_003}`), new Uint8Array(700).fill(i));
+    await transaction.commit();
+  }
+}
+
+/** Bytes read from the data file for each of `keys`. */
+async function bytesRead(engine: Environment, read: Transaction, id: DictionaryId, keys: readonly string[]): Promise<number> {
+  const before = engine.statistics().dataBytesRead;
+  for (const key of keys) assert.equal(await read.get(id, encode(key)), undefined);
+  return (engine.statistics().dataBytesRead - before) / keys.length;
+}
+
+const absent = (count: number, salt: number): string[] => Array.from({ length: count }, (_, i) => `${(i * 7919 + salt) % 100_003}-absent`);
+
+/** Law 28: a key that is not there costs no block, for filters stay when all data goes; beside them only nodes do. */
+async function absentKeys(open: OpenEnvironment): Promise<void> {
+  const options: Partial<EngineOptions> = { cacheBytes: 2 * MiB, dictionary: { compression: 'none', pageBytes: 100_000, readPageBytes: 4096, fanout: 8 } };
+  await withEngine(open, options, async (engine, id, sim) => {
+    await fill(engine, id, 8000);
+    await sim.clock.sleep(1000);
+    await engine.checkpoint();
+    const read = engine.begin('read');
+    await bytesRead(engine, read, id, absent(400, 1));
+    const cursor = read.cursor(id, {}, 1);
+    while ((await cursor.nextBatch({ rows: 500, bytes: MiB })).length > 0);
+    const each = await bytesRead(engine, read, id, absent(800, 2));
+    assert.ok(each < 200, `${each} bytes for each key that is not there`);
+    read.abort();
+  });
+}
+
+/** Law 28: where filters do not fit, a key that is not there costs a small read for each extent on its way, and no basement. */
+async function absentKeysWithoutRoom(open: OpenEnvironment): Promise<void> {
+  const options: Partial<EngineOptions> = { cacheBytes: MiB, dictionary: { compression: 'none', pageBytes: 200_000, readPageBytes: 65_536, fanout: 8 } };
+  await withEngine(open, options, async (engine, id, sim) => {
+    await fill(engine, id, 8000);
+    await sim.clock.sleep(1000);
+    await engine.checkpoint();
+    // Others hold the memory: what is left to the cache is an eighth, which one basement of two takes.
+    const other = engine.begin('statement');
+    for (let i = 0; i < 12; i++) await other.putCovered(id, encode(`other ${i}`), new Uint8Array(80_000));
+    const read = engine.begin('read');
+    const each = await bytesRead(engine, read, id, absent(400, 3));
+    assert.ok(each < 10_000, `${each} bytes for each key that is not there`);
+    read.abort();
+    other.abort();
+  });
+}
+
+export const readScenarios: Readonly<Record<string, Scenario>> = {
+  'a key that is not there costs no block while filters fit': absentKeys,
+  'a key that is not there costs small reads where filters do not fit': absentKeysWithoutRoom,
+};
