@@ -306,7 +306,7 @@ test('a data file of a later format is refused as such', async () => {
   const file = await env.files.open(path, 'write');
   const superblock = new Uint8Array(unitBytes);
   await file.read(superblock, 0);
-  superblock[8] = 2;
+  superblock[8] = 77;
   new DataView(superblock.buffer).setUint32(152, crc32c(superblock, 0, 152), true);
   await file.write(superblock, 0);
   await file.close();
