@@ -2,13 +2,18 @@
 // player costs no more than its socket has (gateway.md, section 3). While nothing is sent, nothing runs.
 
 import type { Clock } from '../env/index.ts';
-import type { FileSource } from './file-source.ts';
+
+/** A file under way to one client. */
+export interface OpenStream {
+  /** Gives back what was read and not sent yet, if the client has not taken a piece since before `sinceMs`. */
+  letGoOfStalled(sinceMs: number): void;
+}
 
 /** Files under way to clients. */
 export class OpenStreams {
   readonly #clock: Clock;
   readonly #periodMs: number;
-  readonly #sources: Set<FileSource> = new Set();
+  readonly #sources: Set<OpenStream> = new Set();
   #rest: AbortController | undefined;
 
   constructor(clock: Clock, periodMs: number) {
@@ -20,7 +25,7 @@ export class OpenStreams {
     return this.#sources.size;
   }
 
-  add(source: FileSource): void {
+  add(source: OpenStream): void {
     this.#sources.add(source);
     if (this.#rest === undefined) {
       this.#rest = new AbortController();
@@ -28,7 +33,7 @@ export class OpenStreams {
     }
   }
 
-  delete(source: FileSource): void {
+  delete(source: OpenStream): void {
     this.#sources.delete(source);
     if (this.#sources.size > 0) return;
     this.#rest?.abort();

@@ -36,6 +36,7 @@ export function statusTitle(status: number): string {
 
 const fileErrors: Readonly<Record<FileErrorCode, readonly [number, string]>> = {
   corrupt: [500, 'corrupt_file'],
+  unavailable: [503, 'database_unavailable'],
   gone: [404, 'not_found'],
   'bad-name': [400, 'bad_name'],
   'bad-metadata': [400, 'bad_request'],

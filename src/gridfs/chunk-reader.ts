@@ -5,6 +5,7 @@
 import type { Catalog, CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
 import { equalBytes } from '../base/bytes.ts';
 import { readChunk } from './chunk-document.ts';
+import type { RawChunk } from './chunk-document.ts';
 import { chunkIndex, chunkKeys, isWithin, walkForChunks } from './chunk-places.ts';
 import type { ChunkSpan, NumberedPlace } from './chunk-places.ts';
 import { FileError } from './file-error.ts';
@@ -12,19 +13,34 @@ import type { FileReader, StoredFile } from './file-store.ts';
 import { readFileDocument } from './stored-file.ts';
 
 /** FileError `corrupt` of a file, or of one of its chunks. */
-function corruptFile(file: Pick<StoredFile, 'id'>, message: string, n?: number): FileError {
+export function corruptFile(file: Pick<StoredFile, 'id'>, message: string, n?: number): FileError {
   const id = file.id.text;
   return new FileError('corrupt', message, { place: n === undefined ? { id } : { id, n } });
 }
 
 /** FileError `gone` of a file that was opened. */
-function goneFile(file: Pick<StoredFile, 'id'>): FileError {
+export function goneFile(file: Pick<StoredFile, 'id'>): FileError {
   return new FileError('gone', 'the file is not here any more', { place: { id: file.id.text } });
 }
 
 /** Bytes that chunk `n` of a whole file has. */
 export function expectedBytes(file: StoredFile, n: number): number {
   return Math.min(file.chunkSize, file.length - n * file.chunkSize);
+}
+
+/** FileError `corrupt` of a chunk that is not there. */
+export function missingChunk(file: StoredFile, n: number): FileError {
+  return corruptFile(file, `chunk ${n} of ${file.chunkCount} is missing`, n);
+}
+
+/** The bytes of a chunk that must be number `n` of a file. */
+export function checkedChunk(file: StoredFile, n: number, chunk: RawChunk): Uint8Array {
+  if (Number.isNaN(chunk.n) || chunk.n > n) throw missingChunk(file, n);
+  if (chunk.n !== n) throw corruptFile(file, `chunk ${chunk.n} of ${file.chunkCount} is there more than once, or between two numbers`, chunk.n);
+  const expected = expectedBytes(file, n);
+  if (chunk.data?.length === expected) return chunk.data;
+  const has = chunk.data === undefined ? 'no bytes' : `${chunk.data.length} bytes`;
+  throw corruptFile(file, `chunk ${n} of ${file.chunkCount} has ${has} instead of ${expected}`, n);
 }
 
 /** The one FileReader over a catalog. */
@@ -52,15 +68,16 @@ export class ChunkReader implements FileReader {
     try {
       await this.#requireSame(txn);
       const collection = await this.#catalog.collection(txn, this.#chunks);
-      if (collection === undefined) throw this.#missing(first);
+      if (collection === undefined) throw missingChunk(this.#file, first);
       let n = first;
       for await (const key of this.#keys(txn, collection, { first, last })) {
         const found = collection.peek(txn, key);
-        const chunk = this.#checked(n, found instanceof Promise ? await found : found);
-        take(chunk, n);
+        const document = found instanceof Promise ? await found : found;
+        if (document === undefined) throw missingChunk(this.#file, n);
+        take(checkedChunk(this.#file, n, readChunk(document, 0)), n);
         n += 1;
       }
-      if (n <= last) throw this.#missing(n);
+      if (n <= last) throw missingChunk(this.#file, n);
     } finally {
       txn.abort();
     }
@@ -83,21 +100,5 @@ export class ChunkReader implements FileReader {
     }
     this.#walked ??= await walkForChunks(txn, collection, this.#file.id.value);
     for (const { n, key } of this.#walked) if (isWithin(n, span)) yield key;
-  }
-
-  /** The bytes of a document that must be chunk `n`. */
-  #checked(n: number, document: Uint8Array | undefined): Uint8Array {
-    if (document === undefined) throw this.#missing(n);
-    const chunk = readChunk(document, 0);
-    if (chunk.n > n) throw this.#missing(n);
-    if (chunk.n !== n) throw corruptFile(this.#file, `chunk ${chunk.n} of ${this.#file.chunkCount} is there more than once, or between two numbers`, chunk.n);
-    const expected = expectedBytes(this.#file, n);
-    if (chunk.data?.length === expected) return chunk.data;
-    const has = chunk.data === undefined ? 'no bytes' : `${chunk.data.length} bytes`;
-    throw corruptFile(this.#file, `chunk ${n} of ${this.#file.chunkCount} has ${has} instead of ${expected}`, n);
-  }
-
-  #missing(n: number): FileError {
-    return corruptFile(this.#file, `chunk ${n} of ${this.#file.chunkCount} is missing`, n);
   }
 }

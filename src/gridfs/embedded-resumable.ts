@@ -8,7 +8,7 @@ import { Document, ObjectId } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import { AssertionError } from '../base/errors.ts';
 import { namespaceOf } from '../catalog/index.ts';
-import type { Catalog, CatalogTransaction, Namespace, RecordKey } from '../catalog/index.ts';
+import type { Catalog, CatalogTransaction, RecordKey } from '../catalog/index.ts';
 import type { ChunkBuffer } from './chunk-document.ts';
 import { readChunk } from './chunk-document.ts';
 import { chunkKeys } from './chunk-places.ts';
@@ -21,17 +21,11 @@ import type { NewFile, ResumableState, ResumeRequest } from './file-store.ts';
 import type { Leftovers} from './leftovers.ts';
 import { removeDocument } from './leftovers.ts';
 import { movedOn, readUploadDocument, uploadDocument } from './upload-document.ts';
-import type { UploadStorage } from './upload-storage.ts';
+import type { BucketNamespaces, UploadStorage } from './upload-storage.ts';
 
 const uploads = namespaceOf('local', 'gridfsUploads');
 const removedAtOnce = 32;
 const rowsAtOnce = { rows: 256, bytes: 1 << 20 };
-
-/** Whose uploads: the namespaces of a bucket. */
-export interface BucketNamespaces {
-  readonly files: Namespace;
-  readonly chunks: Namespace;
-}
 
 interface Parts {
   readonly catalog: Catalog;

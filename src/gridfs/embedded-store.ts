@@ -10,17 +10,17 @@ import { ChunkReader } from './chunk-reader.ts';
 import { ChunkedUpload } from './chunked-upload.ts';
 import { DigestCache } from './digest-cache.ts';
 import { EmbeddedResumables } from './embedded-resumable.ts';
-import type { BucketNamespaces } from './embedded-resumable.ts';
 import { EmbeddedUpload } from './embedded-upload.ts';
 import { FileError } from './file-error.ts';
 import { changedDocument, readChange } from './file-change.ts';
 import { checkFile } from './file-check.ts';
 import { FileId } from './file-id.ts';
 import { FileSearch, nameIndex } from './file-search.ts';
-import { chunkSizeDefault, chunkSizeMax, chunkSizeMin } from './file-store.ts';
+import { checkNewFile } from './new-file.ts';
 import type { FileBucket, FileChange, FileCheck, FilePage, FileQuery, FileReader, FileStore, FileUpload, NewFile, ResumableState, ResumedUpload, ResumeRequest, StoredFile } from './file-store.ts';
 import { Leftovers, removeDocument } from './leftovers.ts';
 import { readFileDocument } from './stored-file.ts';
+import type { BucketNamespaces } from './upload-storage.ts';
 
 interface StoreParts {
   readonly catalog: Catalog;
@@ -138,11 +138,8 @@ class EmbeddedBucket implements FileBucket {
 
   /** Checks what is asked of a new file; its chunk size. */
   async #prepare(request: NewFile): Promise<number> {
-    const { filename, onlyIfAbsent, chunkSize = chunkSizeDefault } = request;
-    if (filename === '' || filename.includes('\0')) throw new FileError('bad-name', 'a file needs a name, without null bytes');
-    if (!Number.isInteger(chunkSize) || chunkSize < chunkSizeMin || chunkSize > chunkSizeMax) {
-      throw new FileError('bad-chunk-size', `the chunk size must be from ${chunkSizeMin} to ${chunkSizeMax} bytes`);
-    }
+    const { filename, onlyIfAbsent } = request;
+    const chunkSize = checkNewFile(request);
     if (onlyIfAbsent && (await this.byName(filename, -1)) !== undefined) throw exists(filename);
     await this.#ensureIndexes();
     return chunkSize;

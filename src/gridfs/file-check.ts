@@ -13,7 +13,7 @@ const namedMax = 100;
 
 /** The walk. `collection` undefined: the bucket has no chunks at all. */
 export async function checkFile(txn: CatalogTransaction, collection: Collection | undefined, file: StoredFile): Promise<FileCheck> {
-  const tally = new Tally(file);
+  const tally = new ChunkTally(file);
   if (collection !== undefined) {
     for await (const key of chunkKeys(txn, collection, file.id.value)) {
       const document = await collection.peek(txn, key);
@@ -23,7 +23,8 @@ export async function checkFile(txn: CatalogTransaction, collection: Collection 
   return tally.finish();
 }
 
-class Tally {
+/** Counts chunks that come in order of their numbers. */
+export class ChunkTally {
   readonly #file: StoredFile;
   readonly #hash = createHash('sha256');
   readonly #missing: number[] = [];

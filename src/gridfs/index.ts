@@ -1,6 +1,7 @@
 // The public face of GridFS: buckets of files over a store. See file-store.ts for the contracts.
 
 export { openFileStore } from './embedded-store.ts';
+export { openRemoteStore } from './remote-store.ts';
 export { FileError } from './file-error.ts';
 export type { FileErrorCode, FilePlace } from './file-error.ts';
 export { FileId } from './file-id.ts';

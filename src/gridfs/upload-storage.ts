@@ -2,7 +2,14 @@
 // to forget them, is the store's: one transaction here, several writes in the right order elsewhere.
 
 import type { Document } from '../bson/index.ts';
+import type { Namespace } from '../catalog/index.ts';
 import type { ChunkBuffer } from './chunk-document.ts';
+
+/** The collections of a bucket. */
+export interface BucketNamespaces {
+  readonly files: Namespace;
+  readonly chunks: Namespace;
+}
 
 /** Keeps the chunks of one upload. Calls come one after the other. */
 export interface UploadStorage {

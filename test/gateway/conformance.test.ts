@@ -111,7 +111,7 @@ function assertProblem(answer: RawAnswer, code: string): void {
   assert.equal(/stack|node_modules|\.js:|mongodb:/.test(Buffer.from(answer.body).toString()), false);
 }
 
-for (const [store, open] of Object.entries({ embedded: () => GatewayForTest.open() })) {
+for (const [store, open] of Object.entries({ embedded: () => GatewayForTest.open(), remote: () => GatewayForTest.open({}, 'remote') })) {
   describe(`a gateway over the ${store} store`, () => {
     let subject: Subject;
     before(async () => {

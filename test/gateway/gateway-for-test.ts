@@ -8,6 +8,8 @@ import { openHostEnv } from '../../src/env/index.ts';
 import { Gateway, loadPageFiles } from '../../src/gateway/index.ts';
 import type { GatewayEvent, GatewayLimits } from '../../src/gateway/index.ts';
 import { StoreForTest } from '../support/file-store.ts';
+import { openRemoteFor } from '../support/remote-store.ts';
+import type { RemoteForTest } from '../support/remote-store.ts';
 
 /** One answer, taken apart. */
 export interface RawAnswer {
@@ -127,22 +129,26 @@ export class GatewayForTest {
   readonly opened: StoreForTest;
   readonly gateway: Gateway;
   readonly events: GatewayEvent[];
+  readonly remote: RemoteForTest | undefined;
 
-  constructor(opened: StoreForTest, gateway: Gateway, events: GatewayEvent[]) {
+  constructor(opened: StoreForTest, gateway: Gateway, { events, remote }: { readonly events: GatewayEvent[]; readonly remote: RemoteForTest | undefined }) {
     this.opened = opened;
     this.gateway = gateway;
     this.events = events;
+    this.remote = remote;
   }
 
-  static async open(limits: Partial<GatewayLimits> = {}): Promise<GatewayForTest> {
+  /** `remote`: the gateway is in front of a server that has the data. */
+  static async open(limits: Partial<GatewayLimits> = {}, over: 'embedded' | 'remote' = 'embedded'): Promise<GatewayForTest> {
     const opened = await StoreForTest.open();
+    const remote = over === 'remote' ? await openRemoteFor(opened) : undefined;
     const events: GatewayEvent[] = [];
     const { clock, random } = opened.env;
     const page = await loadPageFiles((await openHostEnv()).files);
     const gateway = await Gateway.listen({
-      host: '127.0.0.1', port: 0, store: opened.store, db: 'test', clock, random, page, limits: { closeGraceMs: 0, ...limits }, onEvent: (event) => events.push(event),
+      host: '127.0.0.1', port: 0, store: remote?.store ?? opened.store, db: 'test', clock, random, page, limits: { closeGraceMs: 0, ...limits }, onEvent: (event) => events.push(event),
     });
-    return new GatewayForTest(opened, gateway, events);
+    return new GatewayForTest(opened, gateway, { events, remote });
   }
 
   get port(): number {
@@ -164,6 +170,7 @@ export class GatewayForTest {
 
   async close(): Promise<void> {
     await this.gateway.close();
+    await this.remote?.close();
     await this.opened.close();
   }
 }
@@ -175,8 +182,8 @@ export function requestHead(method: string, target: string, fields: Fields = {})
 }
 
 /** Runs a test with a gateway of its own. */
-export async function withGateway(work: (opened: GatewayForTest) => Promise<void>, limits: Partial<GatewayLimits> = {}): Promise<void> {
-  const opened = await GatewayForTest.open(limits);
+export async function withGateway(work: (opened: GatewayForTest) => Promise<void>, limits: Partial<GatewayLimits> = {}, over: 'embedded' | 'remote' = 'embedded'): Promise<void> {
+  const opened = await GatewayForTest.open(limits, over);
   try {
     await work(opened);
   } finally {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
+import type { GatewayLimits } from '../../src/gateway/index.ts';
 import { patternBytes } from '../support/file-store.ts';
 import { jsonOf, requestHead, withGateway } from './gateway-for-test.ts';
 import type { Fields, GatewayForTest, RawAnswer } from './gateway-for-test.ts';
@@ -35,8 +36,11 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 
 const offsetOf = async (opened: GatewayForTest, url: string): Promise<string | undefined> => (await opened.ask('HEAD', url, tus)).fields['upload-offset'];
 
-describe('a resumable upload', () => {
-  test('is sent in parts and listed with its last byte, as any other file', () => withGateway(async (opened) => {
+for (const over of ['embedded', 'remote'] as const) describe(`a resumable upload into the ${over} store`, () => {
+  const withStore = (work: (opened: GatewayForTest) => Promise<void>, limits: Partial<GatewayLimits> = {}): Promise<void> => withGateway(work, limits, over);
+  const markers = ({ opened }: GatewayForTest): Promise<number> => (over === 'embedded' ? opened.count('gridfsUploads', 'local') : opened.count('fs.uploads'));
+
+  test('is sent in parts and listed with its last byte, as any other file', () => withStore(async (opened) => {
     const url = await begin(opened);
     const head = await opened.ask('HEAD', url, tus);
     assert.deepEqual([head.status, head.fields['upload-offset'], head.fields['upload-length'], head.fields['cache-control']], [200, '0', String(bytes.length), 'no-store']);
@@ -54,7 +58,7 @@ describe('a resumable upload', () => {
     assert.deepEqual([document['chunkSize'], (document['metadata'] as Record<string, string>)['title']], [65_536, 'Ein Film']);
   }));
 
-  test('whose last answer was lost is told that it is whole', () => withGateway(async (opened) => {
+  test('whose last answer was lost is told that it is whole', () => withStore(async (opened) => {
     const url = await begin(opened);
     const last = await patch(opened, url, { at: 0, body: bytes });
     assert.equal(last.fields['content-location'], url.replace('uploads', 'id'));
@@ -63,7 +67,7 @@ describe('a resumable upload', () => {
     assert.deepEqual([(await patch(opened, url, { at: bytes.length, body: new Uint8Array(0) })).status, (await patch(opened, url, { at: 5, body: bytes })).status], [204, 409]);
   }));
 
-  test('keeps what came when its connection is cut, and goes on from there', () => withGateway(async (opened) => {
+  test('keeps what came when its connection is cut, and goes on from there', () => withStore(async (opened) => {
     const url = await begin(opened);
     const client = opened.client();
     client.send(requestHead('PATCH', url, { ...part, 'Upload-Offset': '0', 'Content-Length': String(bytes.length) }), bytes.subarray(0, 400_000));
@@ -78,7 +82,7 @@ describe('a resumable upload', () => {
     assert.equal((await opened.ask('GET', `/b/fs/files/${url.split('/').at(-1)!}/check`)).status, 200);
   }));
 
-  test('is taken from an old connection by a client that comes back', () => withGateway(async (opened) => {
+  test('is taken from an old connection by a client that comes back', () => withStore(async (opened) => {
     const url = await begin(opened);
     const old = opened.client();
     old.send(requestHead('PATCH', url, { ...part, 'Upload-Offset': '0', 'Content-Length': String(bytes.length) }), bytes.subarray(0, 400_000));
@@ -89,7 +93,7 @@ describe('a resumable upload', () => {
     assert.ok(Buffer.from((await opened.ask('GET', url.replace('uploads', 'id'))).body).equals(bytes));
   }));
 
-  test('is begun with its first bytes, or with all of them (creation-with-upload)', () => withGateway(async (opened) => {
+  test('is begun with its first bytes, or with all of them (creation-with-upload)', () => withStore(async (opened) => {
     for (const count of [0, 300_000, bytes.length]) {
       const answer = await opened.ask('POST', '/b/fs/uploads', { ...named, ...part, 'Upload-Length': String(bytes.length), 'Content-Length': String(count) }, bytes.subarray(0, count));
       assert.deepEqual([answer.status, answer.fields['upload-offset']], [201, String(count)]);
@@ -99,13 +103,13 @@ describe('a resumable upload', () => {
     }
   }));
 
-  test('of no bytes is whole at once', () => withGateway(async (opened) => {
+  test('of no bytes is whole at once', () => withStore(async (opened) => {
     const answer = await opened.ask('POST', '/b/fs/uploads', { ...named, 'Upload-Length': '0' });
     assert.deepEqual([answer.status, answer.fields['upload-offset']], [201, '0']);
     assert.equal((await opened.ask('HEAD', '/files/dir/f%C3%AFlm.mp4')).fields['content-length'], '0');
   }));
 
-  test('may say its length later (creation-defer-length)', () => withGateway(async (opened) => {
+  test('may say its length later (creation-defer-length)', () => withStore(async (opened) => {
     const url = await begin(opened, { ...named, 'Upload-Defer-Length': '1' });
     assert.equal((await opened.ask('HEAD', url, tus)).fields['upload-defer-length'], '1');
     assert.equal((await patch(opened, url, { at: 0, body: bytes.subarray(0, 1000) })).status, 204);
@@ -114,7 +118,7 @@ describe('a resumable upload', () => {
     assert.equal((await opened.ask('HEAD', '/files/dir/f%C3%AFlm.mp4')).fields['content-length'], '3000');
   }));
 
-  test('checks each part against its checksum, and forgets one that is wrong or cut (checksum)', () => withGateway(async (opened) => {
+  test('checks each part against its checksum, and forgets one that is wrong or cut (checksum)', () => withStore(async (opened) => {
     const url = await begin(opened);
     const sum = (name: string, of: Uint8Array): Fields => ({ 'Upload-Checksum': `${name} ${createHash(name).update(of).digest('base64')}` });
     assert.equal((await patch(opened, url, { at: 0, body: bytes.subarray(0, 70_000), fields: sum('sha1', bytes.subarray(0, 70_000)) })).status, 204);
@@ -132,21 +136,21 @@ describe('a resumable upload', () => {
     assert.ok(Buffer.from((await opened.ask('GET', url.replace('uploads', 'id'))).body).equals(bytes));
   }));
 
-  test('is given up with all that came of it (termination)', () => withGateway(async (opened) => {
+  test('is given up with all that came of it (termination)', () => withStore(async (opened) => {
     const url = await begin(opened);
     await patch(opened, url, { at: 0, body: bytes.subarray(0, 500_000) });
     assert.deepEqual([(await opened.ask('DELETE', url, tus)).status, (await opened.ask('DELETE', url, tus)).status, (await opened.ask('HEAD', url, tus)).status, (await patch(opened, url, { at: 500_000, body: bytes })).status], [204, 404, 404, 404]);
-    assert.deepEqual([await opened.opened.count('fs.chunks'), await opened.opened.count('gridfsUploads', 'local')], [0, 0]);
+    assert.deepEqual([await opened.opened.count('fs.chunks'), await markers(opened)], [0, 0]);
   }));
 
-  test('that nobody goes on with expires, and its chunks go (expiration)', () => withGateway(async (opened) => {
+  test('that nobody goes on with expires, and its chunks go (expiration)', () => withStore(async (opened) => {
     const url = await begin(opened);
     await patch(opened, url, { at: 0, body: bytes.subarray(0, 500_000) });
     await until(async () => (await opened.opened.count('fs.chunks')) === 0);
     assert.equal((await opened.ask('HEAD', url, tus)).status, 404);
   }, { resumableMs: 300 }));
 
-  test('tells what it can, and refuses what it cannot mean', () => withGateway(async (opened) => {
+  test('tells what it can, and refuses what it cannot mean', () => withStore(async (opened) => {
     const options = await opened.ask('OPTIONS', '/b/fs/uploads');
     assert.deepEqual([options.status, options.fields['tus-version'], options.fields['tus-extension'], options.fields['tus-max-size']], [204, '1.0.0', 'creation,creation-with-upload,creation-defer-length,expiration,checksum,termination', '800000']);
     const post = (fields: Fields): Promise<RawAnswer> => opened.ask('POST', '/b/fs/uploads', fields);
@@ -167,7 +171,7 @@ describe('a resumable upload', () => {
     assert.equal(await offsetOf(opened, url), '10');
   }, { uploadBytesMax: 800_000 }));
 
-  test('under If-None-Match: * is refused when the name is taken meanwhile, and can be given up', () => withGateway(async (opened) => {
+  test('under If-None-Match: * is refused when the name is taken meanwhile, and can be given up', () => withStore(async (opened) => {
     const url = await begin(opened, { ...named, 'Upload-Length': '10', 'If-None-Match': '*' });
     await opened.opened.upload('dir/fïlm.mp4', bytes);
     assert.equal((await patch(opened, url, { at: 0, body: bytes.subarray(0, 10) })).status, 412);

@@ -51,13 +51,13 @@ const f = (first: number, last: number): Stretch => ['film.mp4', first, last];
 const fifty = Array.from({ length: 50 }, (_, i) => [i * 10, i * 10 + 1] as const);
 const multiples: readonly Case[] = [
   several('14.6', 'two ranges', 'bytes=0-1,5-6', [f(0, 1), f(5, 6)]),
-  several('15.3.7.2', 'ranges in the order asked', 'bytes=700000-700009, 0-1, -3', [f(700_000, 700_009), f(0, 1), f(N - 3, N - 1)]),
+  several('15.3.7.2', 'ranges in the order asked', 'bytes=590000-590009, 0-1, -3', [f(590_000, 590_009), f(0, 1), f(N - 3, N - 1)]),
   several('15.3.7.2', 'ranges side by side are not joined', 'bytes=0-1,2-3', [f(0, 1), f(2, 3)]),
   several('14.2', 'one overlap', 'bytes=0-10,5-15', [f(0, 10), f(5, 15)]),
   several('14.2', 'the same twice', 'bytes=0-10,0-10', [f(0, 10), f(0, 10)]),
   several('14.2', 'those that can be satisfied', `bytes=0-1,${N}-,7-8`, [f(0, 1), f(7, 8)]),
   several('14.2', 'fifty ranges', `bytes=${fifty.map(([a, b]) => `${a}-${b}`).join(',')}`, fifty.map(([a, b]) => f(a, b))),
-  several('14.2', 'halves that make the whole', 'bytes=500000-,0-499999', [f(500_000, N - 1), f(0, 499_999)]),
+  several('14.2', 'halves that make the whole', 'bytes=300000-,0-299999', [f(300_000, N - 1), f(0, 299_999)]),
   several('14.2', 'across chunks', 'bytes=261119-261120,522239-522240', [f(261_119, 261_120), f(522_239, 522_240)]),
   get('14.2', 'fifty-one ranges are too many (CVE-2011-3192)', { target: film, fields: { Range: `bytes=${[...fifty, [900, 901]].map(([a, b]) => `${String(a)}-${String(b)}`).join(',')}` } }, whole('film.mp4', N)),
   get('14.2', 'two overlaps', { target: film, fields: { Range: 'bytes=0-10,5-15,7-20' } }, whole('film.mp4', N)),

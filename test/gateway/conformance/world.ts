@@ -6,7 +6,7 @@ import type { Value } from '../../../src/bson/index.ts';
 import { patternBytes } from '../../support/file-store.ts';
 import type { PlantedFile, StoreForTest } from '../../support/file-store.ts';
 
-export const filmLength = 1_000_003;
+export const filmLength = 600_003;
 export const evenChunk = 1000;
 export const chunkyLength = 10_007;
 /** 2024-01-02T03:04:05.678Z, what plants are dated. */

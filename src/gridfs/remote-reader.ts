@@ -1,0 +1,45 @@
+// Reading a file of another server by windows: one query for the chunks of a window, read to its end, so that no cursor stays open while the player
+// pauses; then the file document once more. Who replaces a file removes its document first and writes the new one last, so chunks that were read
+// before the document was still the same are those of the file that was opened.
+
+import { Document } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import { readChunk } from './chunk-document.ts';
+import { checkedChunk, corruptFile, goneFile, missingChunk } from './chunk-reader.ts';
+import type { FileReader, StoredFile } from './file-store.ts';
+import type { RemoteDriver } from './remote-driver.ts';
+import { findById } from './remote-search.ts';
+import { readFileDocument } from './stored-file.ts';
+import type { BucketNamespaces } from './upload-storage.ts';
+
+/** The FileReader over a driver. */
+export class RemoteReader implements FileReader {
+  readonly #driver: RemoteDriver;
+  readonly #bucket: BucketNamespaces;
+  readonly #file: StoredFile;
+
+  constructor(driver: RemoteDriver, bucket: BucketNamespaces, file: StoredFile) {
+    this.#driver = driver;
+    this.#bucket = bucket;
+    this.#file = file;
+  }
+
+  async read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Promise<void> {
+    const file = this.#file;
+    if (file.fault !== undefined) throw corruptFile(file, file.fault);
+    const documents = await this.#driver.all(this.#bucket.chunks, { filter: chunkFilter(file.id.value, first, last), sort: [['n', 1]] });
+    const now = await findById(this.#driver, this.#bucket.files, file.id.value);
+    if (now === undefined || readFileDocument(now).version !== file.version) throw goneFile(file);
+    let n = first;
+    for (const document of documents) {
+      take(checkedChunk(file, n, readChunk(document.bytes, document.start)), n);
+      n += 1;
+    }
+    if (n <= last) throw missingChunk(file, n);
+  }
+}
+
+/** Chunks of a file by their numbers, both inside. */
+export function chunkFilter(id: Value, first: number, last: number): Document {
+  return Document.of({ files_id: Document.of({ $eq: id }), n: Document.of({ $gte: first, $lte: last }) });
+}
