@@ -1,6 +1,5 @@
 // The whole server put together: engine, catalog, commands, listener, gateway. `frond serve` runs one; so does a program that wants one in itself.
 
-import { readFile } from 'node:fs/promises';
 import { EngineError } from '../base/errors.ts';
 import type { Document } from '../bson/index.ts';
 import { openCatalog } from '../catalog/index.ts';
@@ -12,9 +11,11 @@ import type { Environment } from '../engine/index.ts';
 import type { Env, NetworkAddress } from '../env/index.ts';
 import { openHostNetwork } from '../env/index.ts';
 import { openFileStore } from '../gridfs/index.ts';
-import { Gateway, isLoopback, loadPageFiles } from '../gateway/index.ts';
+import { isLoopback } from '../gateway/index.ts';
+import type { Gateway } from '../gateway/index.ts';
 import { Listener } from '../server/index.ts';
 import { ServerCounters, ServerLog, type LogSink } from '../session/index.ts';
+import { openGatewayOver } from './open-gateway.ts';
 import type { ServeOptions } from './server-options.ts';
 
 /** What the surroundings of a server are told. */
@@ -166,20 +167,8 @@ async function openGateway(catalog: Catalog, { env, options, events }: Surroundi
   }
   const store = await openFileStore(catalog, env);
   undo.add(() => store.close());
-  const gateway = await Gateway.listen({
-    host: isLoopback(bindIp) ? bindIp : '127.0.0.1',
-    port: gatewayPort,
-    store,
-    db: gatewayDb,
-    clock: env.clock,
-    random: env.random,
-    page: await loadPageFiles({ readAll: (path) => readFile(path) }),
-    onEvent: ({ message, fields, cause }) => {
-      const details = Object.entries(fields).map(([name, value]) => `${name}=${value}`).join(' ');
-      if (cause === undefined) events.onNotice(`gateway: ${message} ${details}`);
-      else events.onBug(cause, `the gateway (${details})`);
-    },
-  });
+  const host = isLoopback(bindIp) ? bindIp : '127.0.0.1';
+  const gateway = await openGatewayOver(store, env, { host, port: gatewayPort, db: gatewayDb }, events);
   undo.add(() => gateway.close());
   return gateway;
 }

@@ -5,7 +5,7 @@ import { openHostNetwork } from '../../src/env/index.ts';
 import { openRemoteStore } from '../../src/gridfs/index.ts';
 import type { FileStore } from '../../src/gridfs/index.ts';
 import { Listener } from '../../src/server/index.ts';
-import { ServerCounters } from '../../src/session/index.ts';
+import { ServerCounters, ServerLog } from '../../src/session/index.ts';
 import type { StoreForTest } from './file-store.ts';
 
 /** A store and what is behind it. */
@@ -20,8 +20,10 @@ export async function openRemoteFor({ env, engine, catalog }: StoreForTest): Pro
   const counters = new ServerCounters(1000);
   const bugs: unknown[] = [];
   const onBug = (error: unknown): void => void bugs.push(error);
-  const options = { version: '0.0.0', standalone: false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0, testCommands: false };
-  const dispatcher = await openCommandServer({ catalog, env, engine, counters, options }, { onBug });
+  const options = { version: '0.0.0', standalone: false, replicaSetName: 'frond', commandLine: ['frond'], dbPath: '/data', port: 0, testCommands: false, authorization: false, slowMs: 100, parsedOptions: new Map() };
+  const log = new ServerLog(env.clock);
+  const control = { shutdown: () => undefined, rotateLog: () => undefined };
+  const dispatcher = await openCommandServer({ catalog, env, engine, counters, log, control, options }, { onBug });
   const listener = await Listener.listen({ address: { host: '127.0.0.1', port: 0 }, network: openHostNetwork(), codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
   const uri = `mongodb://127.0.0.1:${String(listener.address.port)}/?directConnection=true`;
   const store = await openRemoteStore(uri, env, { connectMs: 5000 });
