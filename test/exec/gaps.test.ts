@@ -18,7 +18,7 @@ async function altitudes(range: object, partitionByFields?: string[]): Promise<u
   const stage = { $densify: { field: 'altitude', ...(partitionByFields === undefined ? {} : { partitionByFields }), range } };
   const found = await aggregate({ coffee }, 'coffee', [stage, { $sort: { variety: 1, altitude: 1 } }]);
   return found.map((row) => {
-    const { _id, altitude, variety } = row as (typeof coffee)[number];
+    const { _id, altitude, variety } = row as Partial<(typeof coffee)[number]>;
     return `${variety ?? ''} ${String(altitude)}${_id === undefined ? ' made' : ''}`;
   });
 }

@@ -76,8 +76,9 @@ const GROUP_CODES: ReadonlyMap<string, number> = new Map([
 ]);
 
 function groupError(error: unknown): unknown {
-  const code = error instanceof CommandError ? GROUP_CODES.get(error.message) : undefined;
-  return code === undefined ? error : refuse(code, (error as CommandError).message, error);
+  if (!(error instanceof CommandError)) return error;
+  const code = GROUP_CODES.get(error.message);
+  return code === undefined ? error : refuse(code, error.message, error);
 }
 
 /** The groups of what has been seen. */

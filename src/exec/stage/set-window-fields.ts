@@ -11,9 +11,8 @@ import { BATCH_DOCUMENTS_MAX, drain, Pacer } from '../batches.ts';
 import { RunSorter } from '../run-sorter.ts';
 import type { Entry } from '../run-sorter.ts';
 import type { PipelineOptions, SourceProvider, StageRule } from '../stage.ts';
-import type { Partition } from '../window/frame.ts';
+import type { Partition, WindowFunction } from '../window/frame.ts';
 import { compileWindowFunction } from '../window/window-function.ts';
-import type { WindowFunction } from '../window/window-function.ts';
 
 interface WindowFields {
   readonly partitionBy: Expression | undefined;

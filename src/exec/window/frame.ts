@@ -16,6 +16,9 @@ export interface Partition {
   sortValue(index: number): Value | undefined;
 }
 
+/** Gives the values of a partition's documents, in their order; undefined, any number of times before a value: more work is to be done. */
+export type WindowFunction = (partition: Partition) => Iterator<Value | undefined>;
+
 /** From `from` up to, but not with, `to`. */
 export interface Frame {
   readonly from: number;

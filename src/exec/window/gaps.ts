@@ -5,9 +5,8 @@ import { addNumbers, compareValues, DateTime, divideNumbers, Double, isNumber, m
 import type { Document, NumberValue, Value } from '../../bson/index.ts';
 import { nameOf, refuse } from '../../query/index.ts';
 import type { Compiler, Expression } from '../../query/index.ts';
-import type { Partition, WindowOrder } from './frame.ts';
+import type { Partition, WindowFunction, WindowOrder } from './frame.ts';
 import { onlySortField } from './window-argument.ts';
-import type { WindowFunction } from './window-function.ts';
 
 function inputOf(specification: Document, name: string, compiler: Compiler): Expression {
   if (specification.has('window')) throw refuse(9, `'window' field is not allowed in ${name}`);
@@ -84,6 +83,6 @@ export function compileLinearFill(specification: Document, compiler: Compiler, o
       left = right;
       yield y;
     }
-    for (const _ of open) yield null;
+    for (let rest = open.length; rest > 0; rest--) yield null;
   };
 }

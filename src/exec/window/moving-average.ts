@@ -5,9 +5,8 @@ import { addNumbers, Decimal128, divideNumbers, Double, isNumber, multiplyNumber
 import type { Document, NumberValue, Value } from '../../bson/index.ts';
 import { refuse } from '../../query/index.ts';
 import type { Compiler } from '../../query/index.ts';
-import type { WindowOrder } from './frame.ts';
+import type { WindowFunction, WindowOrder } from './frame.ts';
 import { windowArgument } from './window-argument.ts';
-import type { WindowFunction } from './window-function.ts';
 
 const ONE = toDecimal(1);
 

@@ -5,9 +5,8 @@ import { addNumbers, DateTime, divideNumbers, Double, isNumber, isZero, multiply
 import type { Document, NumberValue, Value } from '../../bson/index.ts';
 import { isDateUnit, nameOf, refuse } from '../../query/index.ts';
 import type { AccumulatorFactory, Compiler, DateUnit, Expression } from '../../query/index.ts';
-import type { Frames, WindowOrder } from './frame.ts';
+import type { Frames, WindowFunction, WindowOrder } from './frame.ts';
 import { onlySortField, windowArgument } from './window-argument.ts';
-import type { WindowFunction } from './window-function.ts';
 
 /** Milliseconds in the units that are always as long. */
 const UNIT_MS: Readonly<Partial<Record<DateUnit, number>>> = {
@@ -43,7 +42,8 @@ function rateArgument(specification: Document, name: string, compiler: Compiler)
 /** How far two places of the order lie apart: in milliseconds, or plain. */
 function distance(from: Value | undefined, to: Value | undefined): NumberValue {
   if (from instanceof DateTime && to instanceof DateTime) return new Double(to.ms - from.ms);
-  return subtractNumbers(to as NumberValue, from as NumberValue);
+  if (from === undefined || to === undefined || !isNumber(from) || !isNumber(to)) throw refuse(14, `can't $subtract ${nameOf(from)} from ${nameOf(to)}`);
+  return subtractNumbers(to, from);
 }
 
 function checkDerivativeSort(values: readonly (Value | undefined)[], unitMs: number | undefined): void {

@@ -10,10 +10,7 @@ import { compileWindow } from './frame.ts';
 import { compileCarry, compileLinearFill } from './gaps.ts';
 import { compileMovingAverage } from './moving-average.ts';
 import { compileDerivative, compileIntegral } from './rate.ts';
-import type { Frames, Partition, WindowOrder } from './frame.ts';
-
-/** Gives the values of a partition's documents, in their order; undefined, any number of times before a value: more work is to be done. */
-export type WindowFunction = (partition: Partition) => Iterator<Value | undefined>;
+import type { Frames, WindowFunction, WindowOrder } from './frame.ts';
 
 /** So many documents are taken in at once. */
 const STEP_DOCUMENTS = 512;

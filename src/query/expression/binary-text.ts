@@ -5,7 +5,7 @@ import { decodeUtf8, encodeUtf8, isUtf8Range } from '../../base/text.ts';
 import { Binary, Double } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
-import { checkedText } from './to-text.ts';
+import { checkedText } from './string-limit.ts';
 
 /** What `$convert` was told about binary data. */
 export interface BinaryOptions {

@@ -9,7 +9,7 @@ import { CommandError } from '../../base/errors.ts';
 import { refuse } from '../refuse.ts';
 import { constant, Dependencies, isConstant, Variable } from './expression.ts';
 import type { Expression, ExpressionForm, ExpressionOptions } from './expression.ts';
-import { checkedText } from './to-text.ts';
+import { checkedText } from './string-limit.ts';
 import { compilePathOf, splitPath, validateFieldName, validateVariableName } from './field-path.ts';
 
 /** How an operator is compiled: its argument as written, the compiler, and its own name with `$`. */

@@ -9,7 +9,8 @@ import { countCodePoints } from './code-points.ts';
 import { binary, describeMaybe, isNullish, named, nameOf, unary, variadic } from './define.ts';
 import type { Maybe, NamedArguments, NamedValues } from './define.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
-import { checkedText, coerceToText } from './to-text.ts';
+import { checkedText } from './string-limit.ts';
+import { coerceToText } from './to-text.ts';
 
 function concat(values: readonly Maybe[]): Maybe {
   let text = '';

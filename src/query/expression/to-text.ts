@@ -1,15 +1,12 @@
 // Numbers, dates and other scalars as text. Two customs: operators on strings take a double with six digits (C's %g), conversions to a
 // string the shortest text that gives the same double again. Follows the manual's pages "$toUpper" and "$toString".
 
-import { utf8Length } from '../../base/text.ts';
 import { Code, BsonSymbol, DateTime, Decimal128, Double, Timestamp } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { isNullish, nameOf } from './define.ts';
 import type { Maybe } from './define.ts';
 import { formatDate } from './date-format.ts';
-
-const STRING_BYTES_MAX = 16 * 1024 * 1024;
 
 function exponentText(digits: string, exponent: number): string {
   const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
@@ -76,11 +73,4 @@ function scalarText(value: Value): string | undefined {
   if (value instanceof BsonSymbol) return value.text;
   if (value instanceof Timestamp) return timestampText(value);
   return undefined;
-}
-
-/** The text, unless it is longer than a string can be. */
-export function checkedText(text: string): string {
-  if (text.length * 3 < STRING_BYTES_MAX) return text;
-  if (utf8Length(text) >= STRING_BYTES_MAX) throw refuse(16493, 'Tried to create string longer than 16MB');
-  return text;
 }

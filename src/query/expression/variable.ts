@@ -8,7 +8,7 @@ import { namedArguments, nameOf } from './define.ts';
 import type { NamedArguments } from './define.ts';
 import type { Compiler, OperatorRule, OperatorTable } from './compiler.ts';
 import { constant, Variable } from './expression.ts';
-import { checkedText } from './to-text.ts';
+import { checkedText } from './string-limit.ts';
 import type { Expression } from './expression.ts';
 import { validateVariableName } from './field-path.ts';
 

@@ -2,15 +2,16 @@
 
 import { CommandError } from '../../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../../bson/index.ts';
+import type { Namespace } from '../../../catalog/index.ts';
 import { boolField, parseFields, type FieldTable } from '../../fields.ts';
 import type { SystemStage } from './system-stage.ts';
 
 const FIELDS = { shards: boolField, tracked: boolField, balancingConfiguration: boolField } satisfies FieldTable;
 
-function rowOf(database: string, row: Document, asked: { readonly shards: boolean; readonly tracked: boolean }): Document {
+function rowOf({ ns, row }: { ns: Namespace; row: Document }, asked: { readonly shards: boolean; readonly tracked: boolean }): Document {
   const fields: [string, Value][] = [
-    ['ns', `${database}.${String(row.get('name'))}`],
-    ['db', database],
+    ['ns', ns.text],
+    ['db', ns.db],
   ];
   for (const name of ['type', 'idIndex', 'options', 'info']) {
     const value = row.get(name);
@@ -29,7 +30,7 @@ export const listClusterCatalog: SystemStage = async ({ context, txn, database, 
   const rows: Document[] = [];
   for (const name of database === 'admin' ? await catalog.databases(txn) : [database]) {
     for (const entry of await catalog.collections(txn, name)) {
-      rows.push(rowOf(name, entry.describe(), { shards: asked.shards === true, tracked: asked.tracked === true }));
+      rows.push(rowOf({ ns: entry.ns, row: entry.describe() }, { shards: asked.shards === true, tracked: asked.tracked === true }));
     }
   }
   return rows;
