@@ -4,7 +4,7 @@
 import { AssertionError, CommandError } from '../base/errors.ts';
 import { must } from '../base/assert.ts';
 import { equalBytes } from '../base/bytes.ts';
-import { Binary, Document } from '../bson/index.ts';
+import { Binary, Document, equalValues } from '../bson/index.ts';
 import type { Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Env } from '../env/index.ts';
@@ -19,9 +19,10 @@ import { checkCreatable, namespaceOf } from './namespace.ts';
 import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
-import { attemptsMax, changedMeanwhile, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
+import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
 import { StoredCollection } from './stored-collection.ts';
+import { firstIndexSpec, timeSeriesOf } from './time-series.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
 import type { Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated } from './types.ts';
@@ -101,10 +102,12 @@ export class StoredCatalog implements Catalog {
 
   async create(txn: CatalogTransaction, ns: Namespace, given: Document): Promise<Named> {
     checkCreatable(ns);
-    const options = parseCreateOptions(given);
+    const options = parseCreateOptions(given, this.#nowSeconds());
+    checkValidated(ns, options);
     const stored = storedTransaction(txn);
     const before = await this.#lockName(stored, ns);
-    if (before !== undefined) throw namespaceExists(`Collection ${ns.text} already exists.`);
+    if (before !== undefined && equalValues(before.entry.options, options)) return before;
+    if (before !== undefined) throw namespaceExists(`namespace ${ns.text} already exists, but with different options`);
     await this.#checkViews(stored, ns, options);
     const entry = options.has('viewOn') ? ({ kind: 'view', options } as const) : this.#newCollection(stored, options);
     return this.#put(stored, ns, undefined, entry);
@@ -126,7 +129,14 @@ export class StoredCatalog implements Catalog {
   #newCollection(txn: StoredTransaction, options: Document): NameEntry {
     const dictionary = txn.engine.createDictionary(dictionaryOptionsOf(options));
     const idIndex = options.get('capped') === true ? txn.engine.createDictionary() : undefined;
-    return { kind: 'collection', uuid: this.#uuid(), dictionary, idIndex, options, indexes: [] };
+    const timeSeries = timeSeriesOf(options);
+    const first = timeSeries === undefined ? undefined : firstIndexSpec(timeSeries);
+    const indexes = first === undefined ? [] : [{ spec: first, dictionary: txn.engine.createDictionary() }];
+    return { kind: 'collection', uuid: this.#uuid(), dictionary, idIndex, options, indexes };
+  }
+
+  #nowSeconds(): number {
+    return Math.floor(this.#env.clock.nowMs() / 1000);
   }
 
   #uuid(): Binary {
@@ -174,7 +184,8 @@ export class StoredCatalog implements Catalog {
     const stored = storedTransaction(txn);
     const named = await this.#lockName(stored, ns);
     if (named === undefined) throw noCollection(ns);
-    const { entry, reply } = modifyEntry(ns, named.entry, changes);
+    const { entry, reply } = modifyEntry(ns, named.entry, { changes, nowSeconds: this.#nowSeconds() });
+    checkValidated(ns, entry.options);
     if (entry.kind === 'view') await this.#checkViews(stored, ns, entry.options);
     await this.#put(stored, ns, named, entry);
     return reply;
@@ -282,6 +293,15 @@ export class StoredCatalog implements Catalog {
   async #eachRow(txn: CatalogTransaction, range: KeyRange, visit: (key: Uint8Array) => void): Promise<void> {
     await eachRow(txn.engine.cursor(this.#engine.catalogDictionary, range, 1), visit);
   }
+}
+
+const unvalidated: ReadonlySet<string> = new Set(['admin', 'local', 'config']);
+
+/** Collections of the server itself take no validators. */
+function checkValidated(ns: Namespace, options: Document): void {
+  if (!options.has('validator')) return;
+  if (unvalidated.has(ns.db)) throw invalidOptions(`Document validators are not allowed on collections in the ${ns.db} database`);
+  if (ns.collection.startsWith('system.')) throw invalidOptions(`Document validators not allowed on system collection ${ns.text}`);
 }
 
 function asCollection(ns: Namespace, named: Named | undefined): StoredCollection | undefined {

@@ -26,3 +26,4 @@ export type {
 } from './types.ts';
 /** The engine's types that those above the catalog need; they reach the engine through the catalog only. */
 export type { Batch, BatchLimit, Cursor, Direction, KeyRange, Seq, Soon, Totals, TransactionMode } from '../engine/index.ts';
+export type { TimeSeriesOptions } from './time-series.ts';

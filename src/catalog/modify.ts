@@ -7,8 +7,9 @@ import type { Value } from '../bson/index.ts';
 import type { NameEntry } from './entry.ts';
 import { equalKeys, primaryKeyPattern } from './index-spec.ts';
 import type { Namespace } from './namespace.ts';
-import { numberOf } from './number.ts';
+import { numberOf, wholeOf } from './number.ts';
 import { parseCreateOptions } from './options.ts';
+import { modifiedTimeSeries } from './time-series.ts';
 import { badValue, indexNotFound, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
 
 /** The entry after the change, and what the reply says of it. */
@@ -25,23 +26,58 @@ const ofCollections: ReadonlySet<string> = new Set([
   'changeStreamPreAndPostImages',
   'cappedSize',
   'cappedMax',
+  'timeseries',
+  'expireAfterSeconds',
 ]);
+/** What a time series lets be changed. */
+const ofTimeSeries: ReadonlySet<string> = new Set(['index', 'timeseries', 'expireAfterSeconds']);
 const ofViews: ReadonlySet<string> = new Set(['viewOn', 'pipeline']);
 
 type CollectionEntry = Extract<NameEntry, { readonly kind: 'collection' }>;
 
+/** The changes, and the time by which a time to live is judged. */
+export interface AskedChanges {
+  readonly changes: Document;
+  readonly nowSeconds: number;
+}
+
 /** The entry changed as asked; 72, 27, 14, 40415 for what cannot be. */
-export function modifyEntry(ns: Namespace, entry: NameEntry, changes: Document): Modification {
+export function modifyEntry(ns: Namespace, entry: NameEntry, asked: AskedChanges): Modification {
+  const changes = Document.fromEntries(asked.changes.fields.filter(([name, value]) => name !== 'dryRun' && value !== null));
+  checkAllowed(entry, changes);
+  if (isAsked(asked.changes.get('dryRun'))) throw invalidOptions('dryRun mode can only be used for converting an index to unique');
+  if (entry.kind === 'view') return { entry: modifyView(changes, entry.options, asked.nowSeconds), reply: Document.empty };
+  const index = changes.get('index');
+  const plain = changes.fields.filter(([name]) => name !== 'index').flatMap((change) => changedOption(entry, change));
+  const modified = plain.length === 0 ? entry : { ...entry, options: merged(entry.options, plain, asked.nowSeconds) };
+  return index === undefined ? { entry: modified, reply: Document.empty } : modifyIndex(ns, modified, index);
+}
+
+function isAsked(value: Value | undefined): boolean {
+  return value === true || (value !== undefined && value !== null && isNumber(value) && numberOf(value) !== 0);
+}
+
+function checkAllowed(entry: NameEntry, changes: Document): void {
+  const isTimeSeries = entry.kind === 'collection' && entry.options.has('timeseries');
   for (const name of changes.keys()) {
     if (!ofCollections.has(name) && !ofViews.has(name)) throw unknownField('collMod', name);
-    const fits = entry.kind === 'view' ? ofViews : ofCollections;
-    if (!fits.has(name)) throw invalidOptions(`option not supported on a ${entry.kind}: ${name}`);
+    const fits = entry.kind === 'view' ? ofViews : isTimeSeries ? ofTimeSeries : ofCollections;
+    if (!fits.has(name)) throw invalidOptions(`option not supported on a ${isTimeSeries ? 'time-series collection' : entry.kind}: ${name}`);
   }
-  if (entry.kind === 'view') return { entry: modifyView(changes, entry.options), reply: Document.empty };
-  const index = changes.get('index');
-  const plain = changes.fields.filter(([name]) => name !== 'index').map((change) => cappedOption(entry, change));
-  const modified = plain.length === 0 ? entry : { ...entry, options: merged(entry.options, plain) };
-  return index === undefined ? { entry: modified, reply: Document.empty } : modifyIndex(ns, modified, index);
+}
+
+/** What becomes of the options by one change. */
+function changedOption(entry: CollectionEntry, change: readonly [string, Value]): readonly (readonly [string, Value])[] {
+  const [name, value] = change;
+  if (name === 'timeseries') {
+    const before = entry.options.get('timeseries');
+    if (!(before instanceof Document)) throw invalidOptions('option only supported on a time-series collection: timeseries');
+    return [[name, modifiedTimeSeries(before, value)]];
+  }
+  if (name !== 'expireAfterSeconds') return [cappedOption(entry, change)];
+  if (typeof value === 'string' && value !== 'off') throw invalidOptions(`expireAfterSeconds must be a number or 'off', not '${value}'`);
+  if (typeof value === 'string') return entry.options.has('timeseries') || entry.options.has('clusteredIndex') ? [[name, null]] : [[name, 0]];
+  return [change];
 }
 
 /** `cappedSize` and `cappedMax` are `size` and `max` of the collection, which must be capped. */
@@ -50,17 +86,17 @@ function cappedOption(entry: CollectionEntry, change: readonly [string, Value]):
   if (name !== 'cappedSize' && name !== 'cappedMax') return change;
   if (entry.options.get('capped') !== true) throw invalidOptions('Collection must be capped.');
   if (!isNumber(value)) throw wrongType(name, value, '[long, int, decimal, double]');
-  return [name === 'cappedSize' ? 'size' : 'max', value];
+  return [name === 'cappedSize' ? 'size' : 'max', wholeOf(value)];
 }
 
-function modifyView(changes: Document, options: Document): NameEntry {
-  return { kind: 'view', options: merged(options, changes.fields) };
+function modifyView(changes: Document, options: Document, nowSeconds: number): NameEntry {
+  return { kind: 'view', options: merged(options, changes.fields, nowSeconds) };
 }
 
 /** The options with these in their place, checked as for `create`. */
-function merged(options: Document, changes: readonly (readonly [string, Value])[]): Document {
+function merged(options: Document, changes: readonly (readonly [string, Value])[], nowSeconds: number): Document {
   const names = new Set(changes.map(([name]) => name));
-  return parseCreateOptions(Document.fromEntries([...options.fields.filter(([name]) => !names.has(name)), ...changes]));
+  return parseCreateOptions(Document.fromEntries([...options.fields.filter(([name]) => !names.has(name)), ...changes]), nowSeconds);
 }
 
 const indexFields: ReadonlySet<string> = new Set(['name', 'keyPattern', 'expireAfterSeconds', 'hidden', 'unique']);
@@ -68,8 +104,9 @@ const indexFields: ReadonlySet<string> = new Set(['name', 'keyPattern', 'expireA
 const wrongType = (field: string, value: Value, expected: string): CommandError =>
   typeMismatch(`BSON field 'collMod.${field}' is the wrong type '${String(typeNameOf(typeOf(value)))}', expected type '${expected}'`);
 
-function modifyIndex(ns: Namespace, entry: CollectionEntry, asked: Value): Modification {
-  if (!(asked instanceof Document)) throw wrongType('index', asked, 'object');
+function modifyIndex(ns: Namespace, entry: CollectionEntry, given: Value): Modification {
+  if (!(given instanceof Document)) throw wrongType('index', given, 'object');
+  const asked = Document.fromEntries(given.fields.filter(([, value]) => value !== null));
   for (const name of asked.keys()) if (!indexFields.has(name)) throw unknownField('collMod.index', name);
   const at = findIndex(ns, entry, asked);
   const unique = asked.get('unique');
@@ -78,7 +115,12 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, asked: Value): Modif
     throw invalidOptions('no expireAfterSeconds, hidden, unique, or prepareUnique field');
   }
   const row = entry.indexes[at];
+  if (row === undefined && asked.has('expireAfterSeconds')) throw invalidOptions('the _id field does not support TTL indexes');
   if (row === undefined) throw badValue("can't hide _id index");
+  const pattern = row.spec.get('key');
+  if (asked.has('expireAfterSeconds') && pattern instanceof Document && pattern.fields.length > 1) {
+    throw invalidOptions('TTL indexes are single-field indexes, compound indexes do not support TTL');
+  }
   const reply: [string, Value][] = [];
   const spec = ['expireAfterSeconds', 'hidden'].reduce((changed, name) => changeOption(changed, name, asked, reply), row.spec);
   return { entry: { ...entry, indexes: entry.indexes.with(at, { ...row, spec }) }, reply: Document.fromEntries(reply) };
@@ -131,8 +173,7 @@ function checked(name: string, value: Value): Value {
     return typeof value === 'boolean' ? value : numberOf(value) !== 0;
   }
   if (!isNumber(value)) throw wrongType('index.expireAfterSeconds', value, '[long, int, decimal, double]');
-  const seconds = numberOf(value);
-  if (!(seconds >= 0)) throw new CommandError(72, 'InvalidOptions', "TTL index 'expireAfterSeconds' option must be numeric and cannot be less than 0");
-  return Math.trunc(Math.min(seconds, 2147483647));
+  const seconds = Number(wholeOf(value));
+  if (seconds < 0) throw new CommandError(72, 'InvalidOptions', "TTL index 'expireAfterSeconds' option must be numeric and cannot be less than 0");
+  return Math.min(seconds, 2147483647);
 }
-

@@ -1,50 +1,23 @@
 // Options of `create`: what is accepted, what each must be, and how `listCollections` shows it (manual: "create", "Views",
 // "Capped Collections", "Schema Validation"). What is not built (time series, clustered `_id`, ...) is refused by name, never left out quietly.
 
-import { BsonArray, describeValue, Document, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
+import { BsonArray, describeValue, Document, isNumber } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
-import { CommandError } from '../base/errors.ts';
 import type { DictionaryOptions } from '../engine/index.ts';
+import { checkClusteredWith, parseClusteredIndex } from './clustered-option.ts';
 import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
-import { badValue, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
-import { numberOf, toDouble } from './number.ts';
 import { parseCollation } from '../collation/index.ts';
 import type { Collation } from '../collation/index.ts';
 import { checkPrimarySpec, primarySpecOf } from './index-spec.ts';
+import { numberOf, toDouble, wholeOf } from './number.ts';
+import { boolean, images, isTrue, number, object, oneOf, stages, string, wrongType } from './option-check.ts';
+import type { Check } from './option-check.ts';
+import { badValue, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
+import { indexOptionDefaults, storageEngine } from './storage-engine-option.ts';
+import { checkTimeSeriesWith, parseTimeSeries, timeSeriesOf } from './time-series.ts';
 import type { CollectionOptions } from './types.ts';
 
-const typeText = (value: Value): string => String(typeNameOf(typeOf(value)));
-const wrongType = (name: string, value: Value, expected: string): Error =>
-  typeMismatch(`BSON field 'create.${name}' is the wrong type '${typeText(value)}', expected type '${expected}'`);
-
-type Check = (value: Value, name: string) => void;
-
-const boolean: Check = (value, name) => {
-  if (typeof value !== 'boolean' && !isNumber(value)) throw wrongType(name, value, '[bool, long, int, decimal, double]');
-};
-const object: Check = (value, name) => {
-  if (!(value instanceof Document)) throw wrongType(name, value, 'object');
-};
-const stages: Check = (value, name) => {
-  if (!(value instanceof BsonArray)) throw wrongType(name, value, 'array');
-  const wrong = value.items().find((stage) => !(stage instanceof Document));
-  if (wrong !== undefined) throw typeMismatch("Each element of the 'pipeline' array must be an object");
-};
-const string: Check = (value, name) => {
-  if (typeof value !== 'string') throw wrongType(name, value, 'string');
-};
-const number: Check = (value, name) => {
-  if (!isNumber(value)) throw wrongType(name, value, '[long, int, decimal, double]');
-};
-const oneOf =
-  (...allowed: readonly string[]): Check =>
-  (value, name) => {
-    if (typeof value !== 'string') throw wrongType(name, value, 'string');
-    if (!allowed.includes(value)) {
-      throw badValue(`Enumeration value '${value}' for field 'create.${name}' is not a valid value.`);
-    }
-  };
 const notBuilt: Check = (_value, name) => {
   throw invalidOptions(`the option '${name}' is not supported`);
 };
@@ -53,31 +26,14 @@ const collation: Check = (value, name) => {
   parseCollation(value);
 };
 
-/** Every collection is clustered by `_id` here; other keys are not. */
-const clusteredById: Check = (value, name) => {
-  if (value === true) return;
-  if (!(value instanceof Document)) throw wrongType(name, value, 'object');
-  const key = presentField(value, 'key');
-  const unique = presentField(value, 'unique');
-  if (!(key instanceof Document)) throw wrongType(`${name}.key`, key, 'object');
-  if (typeof unique !== 'boolean' && !isNumber(unique)) throw wrongType(`${name}.unique`, unique, '[bool, long, int, decimal, double]');
-  if (key.fields.length !== 1 || numberOf(key.get('_id')) !== 1) throw badValue('The clusteredIndex option is only supported for key: {_id: 1}');
-  if (!isTrue(unique)) throw badValue('The clusteredIndex option requires unique: true to be specified');
-  const version = value.get('v');
-  if (version !== undefined && numberOf(version) !== 2) throw new CommandError(5979704, 'Location5979704', 'The only supported version of clusteredIndex is 2');
-};
-
-function presentField(value: Document, field: string): Value {
-  const found = value.get(field);
-  if (found !== undefined && found !== null) return found;
-  throw new CommandError(40414, 'IDLFailedToParse', `BSON field 'create.clusteredIndex.${field}' is missing but a required field`);
-}
-
 /** The index on `_id` may be described, and is then what it always is. */
 const primaryIndex: Check = (value, name) => {
   if (!(value instanceof Document)) throw wrongType(name, value, 'object');
   checkPrimarySpec(value);
 };
+
+/** Checked where it is made what is kept. */
+const later: Check = () => undefined;
 
 /** Option -> its check. */
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
@@ -86,20 +42,20 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['max', number],
   ['autoIndexId', boolean],
   ['idIndex', primaryIndex],
-  ['storageEngine', object],
+  ['storageEngine', storageEngine],
   ['validator', object],
   ['validationLevel', oneOf('off', 'strict', 'moderate')],
   ['validationAction', oneOf('error', 'warn', 'errorAndLog')],
-  ['indexOptionDefaults', object],
+  ['indexOptionDefaults', indexOptionDefaults],
   ['viewOn', string],
   ['pipeline', stages],
   ['collation', collation],
-  ['changeStreamPreAndPostImages', object],
+  ['changeStreamPreAndPostImages', images],
   ['flags', number],
   ['temp', boolean],
-  ['timeseries', notBuilt],
-  ['expireAfterSeconds', notBuilt],
-  ['clusteredIndex', clusteredById],
+  ['timeseries', later],
+  ['expireAfterSeconds', number],
+  ['clusteredIndex', later],
   ['encryptedFields', notBuilt],
   ['partitioned', notBuilt],
   ['primaryKey', notBuilt],
@@ -111,41 +67,59 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
 
 /** Accepted and not kept. */
 const notKept: ReadonlySet<string> = new Set(['autoIndexId', 'idIndex', 'flags', 'temp']);
-/** What only a collection with documents of its own can have. */
-const notOfViews = ['capped', 'size', 'max', 'autoIndexId', 'idIndex', 'storageEngine', 'validator', 'validationLevel', 'validationAction', 'indexOptionDefaults'] as const;
+/** What a view may be told, and does not keep. */
+const notKeptByViews: ReadonlySet<string> = new Set(
+  ['capped', 'size', 'max', 'autoIndexId', 'storageEngine', 'validator', 'validationLevel', 'validationAction', 'indexOptionDefaults', 'changeStreamPreAndPostImages'],
+);
 
-/** Checks the options of `create`; gives those that are kept, in the order given. */
-export function parseCreateOptions(given: Document): Document {
+/** Checks the options of `create`; gives those that are kept, in the order given. `nowSeconds`: what no time to live may be beyond. */
+export function parseCreateOptions(given: Document, nowSeconds: number): Document {
+  const isView = (given.get('viewOn') ?? null) !== null;
   const kept: [string, Value][] = [];
   for (const [name, value] of given) {
     const check = checks.get(name);
     if (check === undefined) throw unknownField('create', name);
+    if (value === null && name === 'clusteredIndex') throw typeMismatch(`BSON field 'create.clusteredIndex' is the wrong type 'null', expected types '[bool, long, int, decimal, double, object]'`);
     if (value === null) continue;
     check(value, name);
-    if (notKept.has(name) || value === false || (name === 'capped' && !isTrue(value))) continue;
-    const keeping = keptValue(name, value);
-    if (keeping !== undefined) kept.push([name, keeping]);
+    const shown = keptValue(name, value);
+    if (shown !== undefined && !notKept.has(name) && !(isView && notKeptByViews.has(name))) kept.push([name, shown]);
   }
-  if (given.has('viewOn') && !given.has('pipeline')) kept.push(['pipeline', BsonArray.empty]);
+  if (isView && !given.has('pipeline')) kept.push(['pipeline', BsonArray.empty]);
   const options = Document.fromEntries(kept);
-  checkCapped(given, options);
+  checkClusteredWith(given);
+  checkTimeSeriesWith(given);
+  if (!isView) checkCapped(given, options);
   checkIdIndex(given, options);
   checkView(given, options);
+  checkExpiry(given, options, nowSeconds);
   return options;
 }
 
-/** As it is kept; undefined: it means nothing. */
+/** How an option is kept; undefined: not at all. */
 function keptValue(name: string, value: Value): Value | undefined {
+  if (value === false || (name === 'capped' && !isTrue(value))) return undefined;
+  if (name === 'capped') return true;
+  if (name === 'clusteredIndex') return parseClusteredIndex(value);
+  if (name === 'timeseries') return parseTimeSeries(value);
+  if (name === 'pipeline' && value instanceof BsonArray) return BsonArray.of(value.items().filter((stage) => stage !== null));
   if (name === 'collation') return value instanceof Document ? parseCollation(value)?.spec : undefined;
-  return name === 'capped' ? true : name === 'size' || name === 'max' ? wholeNumber(value) : value;
+  if (!isNumber(value)) return value;
+  if (name === 'expireAfterSeconds') return wholeOf(value);
+  return (name === 'size' || name === 'max') && typeof value !== 'number' ? wholeOf(value) : value;
 }
 
-/** A number of any type as an int64: cut, NaN as 0, what is too large as the largest. */
-function wholeNumber(value: Value): Value {
-  const number = numberOf(value);
-  if (typeof value === 'number' || typeof value === 'bigint') return value;
-  if (Number.isNaN(number)) return 0;
-  return number >= 2 ** 63 ? 2n ** 63n - 1n : number <= -(2 ** 63) ? -(2n ** 63n) : BigInt(Math.trunc(number));
+/** Collections whose documents have a time of their own can be told how long to keep them. */
+function checkExpiry(given: Document, options: Document, nowSeconds: number): void {
+  const seconds = options.get('expireAfterSeconds');
+  if (seconds === undefined) return;
+  if (!options.has('timeseries') && !options.has('clusteredIndex')) {
+    throw invalidOptions("'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified");
+  }
+  if (given.has('viewOn')) throw invalidOptions("'expireAfterSeconds' is not supported on views");
+  const number = numberOf(seconds);
+  if (number < 0) throw invalidOptions("TTL index 'expireAfterSeconds' option cannot be less than 0");
+  if (number > nowSeconds) throw invalidOptions(`TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number. expireAfterSeconds: ${String(number)}`);
 }
 
 function checkCapped(given: Document, options: Document): void {
@@ -184,12 +158,10 @@ function checkView(given: Document, options: Document): void {
     return;
   }
   if (viewOn === '') throw badValue("'viewOn' cannot be empty");
-  for (const name of notOfViews) {
-    if (given.has(name)) throw invalidOptions(`'${name}' is not a valid option for a view`);
-  }
+  if ((given.get('idIndex') ?? null) !== null) throw invalidOptions("'idIndex' is not allowed with 'viewOn'");
+  const asked = given.get('changeStreamPreAndPostImages');
+  if (asked instanceof Document && asked.get('enabled') === true) throw invalidOptions("option not supported on a view: changeStreamPreAndPostImages");
 }
-
-const isTrue = (value: Value | undefined): boolean => value === true || (value !== undefined && isNumber(value) && toDouble(value) !== 0);
 
 const levels = ['off', 'strict', 'moderate'] as const;
 
@@ -205,7 +177,11 @@ export function optionsOf(shown: Document): CollectionOptions {
   const level = levels.find((known) => known === shown.get('validationLevel'));
   const action = shown.get('validationAction') === undefined ? undefined : shown.get('validationAction') === 'warn' ? 'warn' : 'error';
   const max = shown.get('max');
+  const timeSeries = timeSeriesOf(shown);
+  const expireAfterSeconds = shown.get('expireAfterSeconds');
   return {
+    ...(timeSeries === undefined ? {} : { timeSeries }),
+    ...(expireAfterSeconds === undefined ? {} : { expireAfterSeconds: numberOf(expireAfterSeconds) }),
     ...(isTrue(shown.get('capped'))
       ? {
           capped: {
@@ -253,10 +229,10 @@ const compressions: ReadonlyMap<string, DictionaryOptions['compression']> = new 
 export function describeCollection(ns: Namespace, entry: Extract<NameEntry, { readonly kind: 'collection' }>): Document {
   return Document.of({
     name: ns.collection,
-    type: 'collection',
+    type: entry.options.has('timeseries') ? 'timeseries' : 'collection',
     options: entry.options,
     info: Document.of({ readOnly: false, uuid: entry.uuid satisfies Binary }),
-    idIndex: primarySpecOf(collationOf(entry.options)),
+    idIndex: entry.options.has('timeseries') || entry.options.has('clusteredIndex') ? undefined : primarySpecOf(collationOf(entry.options)),
   });
 }
 

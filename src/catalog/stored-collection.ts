@@ -18,6 +18,7 @@ import { recordKeyOf } from './record-key.ts';
 import { duplicateKey, shownKey } from './refusal.ts';
 import { afterSoon } from './soon.ts';
 import type { StoredIndex } from './stored-index.ts';
+import { checkMeasurement } from './time-series.ts';
 import { storedTransaction } from './transaction.ts';
 import type { CollectionState, StoredTransaction } from './transaction.ts';
 import type {
@@ -95,6 +96,7 @@ export class StoredCollection implements Collection {
 
   prepare(document: Document): PreparedDocument {
     const prepared = this.#services.incoming.prepare(document);
+    if (this.options.timeSeries !== undefined) checkMeasurement(prepared, this.options.timeSeries);
     return { document: prepared, key: recordKeyOf(prepared, this.options.collation) };
   }
 

@@ -7,6 +7,7 @@ import type { Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, Tran
 import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import type { Namespace } from './namespace.ts';
+import type { TimeSeriesOptions } from './time-series.ts';
 
 /** The encoded primary key of a document: its key in the collection's dictionary. */
 export type RecordKey = Uint8Array;
@@ -88,6 +89,9 @@ export interface CollectionOptions {
   readonly validationAction?: 'error' | 'warn';
   /** How texts are compared where a command does not say it, in indexes that do not say it, and in `_id`. */
   readonly collation: Collation | undefined;
+  readonly timeSeries?: TimeSeriesOptions;
+  /** Of a time series by its time, of a clustered collection by `_id`. */
+  readonly expireAfterSeconds?: number;
   /** As `listCollections` shows them. */
   readonly shown: Document;
 }

@@ -26,7 +26,13 @@ export type Combine = (existing: Document | undefined, incoming: Document) => Do
 /** What the last stage of a pipeline writes. */
 export type OutputRequest =
   /** `$out`: the documents become the collection, in place of the one that is there; its indexes and options stay. */
-  | { readonly kind: 'replace'; readonly database: string; readonly collection: string }
+  | {
+      readonly kind: 'replace';
+      readonly database: string;
+      readonly collection: string;
+      /** The new collection is to be a time series with these options, as for `create`. */
+      readonly timeSeries?: Document;
+    }
   /**
    * `$merge`: each document meets the one with equal `on` fields (undefined: `_id`), of which there is at most one: without a unique
    * index on exactly these fields the provider answers 51183, and 51132 for a missing or null value where that index is sparse. A document

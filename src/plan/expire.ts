@@ -2,7 +2,7 @@
 // is no date expires nothing; of an array the earliest date counts. Each document is looked at again under its lock.
 
 import { BsonArray, DateTime, Document } from '../bson/index.ts';
-import type { Catalog, Collection, Index, Namespace } from '../catalog/index.ts';
+import type { Catalog, Collection, Namespace } from '../catalog/index.ts';
 import { compileFilter } from '../query/index.ts';
 import type { Filter } from '../query/index.ts';
 import { planQuery } from './plan-query.ts';
@@ -13,7 +13,7 @@ const batchDocuments = 100;
 /** Removes what has expired at `nowMs` from all collections; how many documents that were. What fails throws: the rest is met the next time. */
 export async function expireDocuments(catalog: Catalog, nowMs: number, context: Interruptible): Promise<number> {
   let removed = 0;
-  for (const { ns, name } of await timedIndexes(catalog)) {
+  for (const { ns, name } of await timedPlaces(catalog)) {
     for (;;) {
       context.checkInterrupt();
       const batch = await catalog.run((txn) => expireBatch({ catalog, txn, ns, name }, nowMs, context));
@@ -24,15 +24,17 @@ export async function expireDocuments(catalog: Catalog, nowMs: number, context: 
   return removed;
 }
 
-async function timedIndexes(catalog: Catalog): Promise<readonly { readonly ns: Namespace; readonly name: string }[]> {
+/** Places whose documents have a time to live: indexes by name, and whole collections. */
+async function timedPlaces(catalog: Catalog): Promise<readonly { readonly ns: Namespace; readonly name: string | undefined }[]> {
   const txn = catalog.begin('read');
   try {
-    const found: { ns: Namespace; name: string }[] = [];
+    const found: { ns: Namespace; name: string | undefined }[] = [];
     for (const db of await catalog.databases(txn)) {
       for (const named of await catalog.collections(txn, db)) {
         const indexes = named.kind === 'collection' ? named.indexes : [];
         const timed = indexes.filter((index) => index.expireAfterSeconds !== undefined);
         found.push(...timed.map((index) => ({ ns: named.ns, name: index.name })));
+        if (named.kind === 'collection' && named.options.expireAfterSeconds !== undefined) found.push({ ns: named.ns, name: undefined });
       }
     }
     return found;
@@ -45,15 +47,16 @@ interface Place {
   readonly catalog: Catalog;
   readonly txn: Parameters<Collection['get']>[0];
   readonly ns: Namespace;
-  readonly name: string;
+  /** The index; undefined: the time to live is the collection's. */
+  readonly name: string | undefined;
 }
 
 async function expireBatch({ catalog, txn, ns, name }: Place, nowMs: number, context: Interruptible): Promise<number> {
   const collection = await catalog.collection(txn, ns);
-  const index = collection?.indexes.find((each) => each.name === name);
-  if (collection === undefined || index?.expireAfterSeconds === undefined) return 0;
-  const filter = expired(index, nowMs - index.expireAfterSeconds * 1000, nowMs);
-  const hint = index.hidden ? undefined : name;
+  const rule = collection === undefined ? undefined : ruleOf(collection, name);
+  if (collection === undefined || rule === undefined) return 0;
+  const filter = expired(rule, nowMs);
+  const { hint } = rule;
   const plan = await planQuery({ txn, ns, collection }, { filter, hint, purpose: 'keyed', limit: batchDocuments }, context);
   const source = plan.openKeyed();
   let removed = 0;
@@ -74,10 +77,28 @@ async function expireBatch({ catalog, txn, ns, name }: Place, nowMs: number, con
   }
 }
 
-/** What has a date of `thresholdMs` or before, and is in the index. */
-function expired(index: Index, thresholdMs: number, nowMs: number): Filter {
+interface Rule {
+  readonly path: string;
+  readonly seconds: number;
+  readonly partialFilter?: Document | undefined;
+  readonly hint?: string | undefined;
+}
+
+/** What expires by an index, or by the collection itself: a time series by its time, a clustered collection by `_id`. */
+function ruleOf({ indexes, options }: Collection, name: string | undefined): Rule | undefined {
+  if (name === undefined) {
+    const seconds = options.expireAfterSeconds;
+    return seconds === undefined ? undefined : { path: options.timeSeries?.timeField ?? '_id', seconds };
+  }
+  const index = indexes.find((each) => each.name === name);
+  if (index?.expireAfterSeconds === undefined) return undefined;
   const [path = ''] = index.paths;
-  const old = Document.fromEntries([[path, Document.of({ $lte: new DateTime(thresholdMs) })]]);
-  const parts = index.partialFilter === undefined ? [old] : [old, index.partialFilter];
+  return { path, seconds: index.expireAfterSeconds, partialFilter: index.partialFilter, hint: index.hidden ? undefined : name };
+}
+
+/** What has a date of `seconds` ago or before, and is in the index. */
+function expired({ path, seconds, partialFilter }: Rule, nowMs: number): Filter {
+  const old = Document.fromEntries([[path, Document.of({ $lte: new DateTime(nowMs - seconds * 1000) })]]);
+  const parts = partialFilter === undefined ? [old] : [old, partialFilter];
   return compileFilter(Document.of({ $and: BsonArray.of(parts) }), { now: new DateTime(nowMs) });
 }

@@ -1,5 +1,6 @@
 // What a statement of update, delete or findAndModify does to one document that its filter matches, whatever finds and locks it.
 
+import type { TimeSeriesOptions } from '../../catalog/index.ts';
 import type { Document, Value } from '../../bson/index.ts';
 import type { Collation } from '../../collation/index.ts';
 import type { Filter, SortKey } from '../../query/index.ts';
@@ -22,6 +23,8 @@ export interface DocumentChange {
   readonly bypassValidation: boolean;
   /** The change of a document that matches. Throws CommandError where the document refuses it. */
   apply(before: Document): Changed;
+  /** Throws where the documents of a time series may not be changed so; absent: they may. */
+  readonly checkTimeSeries?: ((options: TimeSeriesOptions) => void) | undefined;
   /** The document to insert where none matches; undefined: none is. May give undefined for a document that is not to be inserted. */
   readonly upsert?: (() => Document | undefined) | undefined;
 }

@@ -108,6 +108,7 @@ async function changeFrom(context: CommandContext, snapshot: CatalogTransaction,
 async function candidates(context: CommandContext, snapshot: CatalogTransaction, { series, change }: MultiWrite): Promise<KeyedSource | undefined> {
   const collection = await series.collectionIn(snapshot);
   if (collection === undefined) return undefined;
+  if (collection.options.timeSeries !== undefined) change.checkTimeSeries?.(collection.options.timeSeries);
   const target = { txn: snapshot, ns: collection.ns, collection };
   const plan = await planQuery(target, { filter: change.filter, collation: change.collation, hint: change.hint, purpose: 'keyed' }, context.operation);
   return plan.openKeyed();

@@ -3,7 +3,7 @@
 // into place at the end, so that readers see the old one whole or the new one whole.
 
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, describeValue, Document, Regex, type Value } from '../../bson/index.ts';
+import { BsonArray, describeValue, Document, equalValues, Regex, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Collection, type Namespace } from '../../catalog/index.ts';
 import { sameCollation, type Collation } from '../../collation/index.ts';
 import type { OutputRequest, OutputSink } from '../../exec/index.ts';
@@ -30,8 +30,11 @@ export async function openOutput(request: OutputRequest, surroundings: OutputSur
     throw new CommandError(263, 'OperationNotSupportedInTransaction', `${stage} cannot be used in a transaction`);
   }
   const ns = namespaceOf(request.database, request.collection);
-  const existing = await existingCollection(context, ns);
-  if (request.kind === 'replace') return ReplaceSink.open(ns, existing, surroundings);
+  const existing = await existingCollection(context, ns, request.kind === 'replace' && request.timeSeries !== undefined);
+  if (request.kind === 'replace') return ReplaceSink.open(ns, existing, { ...surroundings, timeSeries: request.timeSeries });
+  if (existing?.options.timeSeries !== undefined) {
+    throw new CommandError(72, 'InvalidOptions', `Cannot run $merge into a time-series collection: ${ns.text}`);
+  }
   const index = uniqueIndex(existing, request.on ?? ['_id'], surroundings.options.collation);
   if (index === undefined) throw new CommandError(51183, 'Location51183', 'Cannot find index to verify that join fields will be unique');
   return new MergeSink(ns, { request, sparse: index.sparse }, surroundings);
@@ -57,10 +60,14 @@ class DocumentWriter {
   }
 }
 
-async function existingCollection(context: CommandContext, ns: Namespace): Promise<Collection | undefined> {
+async function existingCollection(context: CommandContext, ns: Namespace, mustBeTimeSeries: boolean): Promise<Collection | undefined> {
   const { catalog } = context.server;
   const txn = catalog.begin('read');
   try {
+    const entry = await catalog.lookup(txn, ns);
+    if (mustBeTimeSeries && entry !== undefined && (entry.kind === 'view' || entry.options.timeSeries === undefined)) {
+      throw new CommandError(7268700, 'Location7268700', `Cannot create a time-series collection from a non time-series collection or view: ${ns.text}`);
+    }
     return await catalog.collection(txn, ns);
   } finally {
     txn.abort();
@@ -209,6 +216,13 @@ class FillStep implements WriteStep {
   }
 }
 
+/** Refuses a time series in the place of one of other options. */
+function checkSameSeries(existing: Collection | undefined, made: Collection): void {
+  const [before, after] = [existing?.options.shown.get('timeseries'), made.options.shown.get('timeseries')];
+  if (before === undefined || after === undefined || equalValues(before, after)) return;
+  throw new CommandError(7406103, 'Location7406103', 'Time-series options inputted must match the existing time-series collection');
+}
+
 /** `$out`. */
 class ReplaceSink implements OutputSink {
   readonly #target: Namespace;
@@ -223,13 +237,18 @@ class ReplaceSink implements OutputSink {
     this.#writer = new DocumentWriter(surroundings.context, filled);
   }
 
-  static async open(target: Namespace, existing: Collection | undefined, surroundings: OutputSurroundings): Promise<ReplaceSink> {
+  static async open(target: Namespace, existing: Collection | undefined, surroundings: OutputSurroundings & { timeSeries: Document | undefined }): Promise<ReplaceSink> {
     if (existing?.options.capped !== undefined) {
       throw new CommandError(17152, 'Location17152', `namespace '${target.text}' is capped so it can't be used for $out`);
     }
     const { catalog, ids } = surroundings.context.server;
     const filled = namespaceOf(target.db, `tmp.agg_out.${ids.next().toHexString()}`);
-    await catalog.run((txn) => catalog.create(txn, filled, existing?.options.shown ?? Document.empty));
+    const { timeSeries } = surroundings;
+    const asked = timeSeries === undefined ? Document.empty : Document.of({ timeseries: timeSeries });
+    await catalog.run(async (txn) => {
+      const made = await catalog.create(txn, filled, timeSeries === undefined ? (existing?.options.shown ?? asked) : asked);
+      if (timeSeries !== undefined && made.kind === 'collection') checkSameSeries(existing, made);
+    });
     const specs = (existing?.indexes ?? []).filter((index) => !index.isPrimary).map((index) => index.spec);
     if (specs.length > 0) await catalog.createIndexes(filled, specs);
     return new ReplaceSink(target, filled, surroundings);

@@ -75,6 +75,7 @@ export class SingleWrite implements WriteStep {
     const { series, change } = this.#options;
     const collection = await series.collection(txn);
     if (collection !== undefined) {
+      if (collection.options.timeSeries !== undefined) change.checkTimeSeries?.(collection.options.timeSeries);
       const done = await this.#changeFirst(txn, collection);
       if (done !== undefined) return done;
     }

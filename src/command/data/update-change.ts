@@ -3,6 +3,7 @@
 import type { BsonArray, Document, Value } from '../../bson/index.ts';
 import { compileFilter, compileSort, compileUpdate, type QueryOptions } from '../../query/index.ts';
 import type { CommandContext } from '../command.ts';
+import { checkTimeSeriesUpdate } from './time-series-update.ts';
 import type { DocumentChange } from './document-change.ts';
 
 /** The parts of a statement that say what to change and how. */
@@ -10,6 +11,7 @@ export interface ChangeStatement {
   readonly filter: Document;
   readonly update: Document | BsonArray;
   readonly upsert?: boolean | undefined;
+  readonly multi?: boolean | undefined;
   readonly arrayFilters?: readonly Document[] | undefined;
   readonly hint?: Value | undefined;
   /** Which of the documents that match is the first. */
@@ -33,6 +35,9 @@ export function compileUpdateChange(
     hint: statement.hint,
     sort: statement.sort === undefined || statement.sort.isEmpty ? undefined : compileSort(statement.sort),
     bypassValidation,
+    checkTimeSeries: (series) => {
+      checkTimeSeriesUpdate(statement, series);
+    },
     apply: (before) => {
       const position = update.needsPosition ? filter.place(before) : undefined;
       const { doc, modified } = update.apply(before, { ...surroundings, position });

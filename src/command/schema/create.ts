@@ -19,6 +19,7 @@ import {
 } from '../fields.ts';
 import { GENERIC_FIELD_NAMES } from '../generic-field-names.ts';
 import { changing } from '../storage-scope.ts';
+import { checkViewPipeline } from './view-pipeline.ts';
 
 const boundedSize: Field<number> = numberField;
 
@@ -54,7 +55,7 @@ const CREATE_FIELDS = {
 
 /** What the command says of the collection: its fields but the name, those of every command left out. */
 function saidFields(context: CommandContext): Document {
-  const said = context.request.body.fields.slice(1).filter(([field, value]) => !GENERIC_FIELD_NAMES.has(field) && value !== null);
+  const said = context.request.body.fields.slice(1).filter(([field, value]) => !GENERIC_FIELD_NAMES.has(field) && (value !== null || field === 'clusteredIndex'));
   return Document.fromEntries(said);
 }
 
@@ -64,8 +65,9 @@ const create: Command = defineCommand({
   inTransaction: 'yes',
   about: 'makes a collection or a view',
   fields: CREATE_FIELDS,
-  run: async (context, { create: name }) => {
+  run: async (context, { create: name, viewOn, pipeline }) => {
     const ns = namespaceOf(context.db, name);
+    if (viewOn !== undefined && viewOn !== '') checkViewPipeline(context, pipeline, viewOn);
     await changing(context, (txn) => context.server.catalog.create(txn, ns, saidFields(context)));
     return {};
   },
@@ -150,8 +152,10 @@ const collMod: Command = defineCommand({
   access: 'write',
   about: 'changes the options of a collection, a view or an index',
   fields: COLL_MOD_FIELDS,
-  run: (context, { collMod: name }) => {
+  run: (context, { collMod: name, viewOn, pipeline }) => {
     const ns = namespaceOf(context.db, name);
+    checkViewPipeline(context, pipeline, viewOn ?? name);
+    if (viewOn?.startsWith('$') === true) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${context.db}.${viewOn}'`);
     return changing(context, (txn) => context.server.catalog.modify(txn, ns, saidFields(context)));
   },
 });

@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
-import { namespaceOf, type IndexChoice } from '../../catalog/index.ts';
+import { namespaceOf, type Collection, type IndexChoice } from '../../catalog/index.ts';
 import { sourceOf } from '../../session/index.ts';
 import { defineCommand, type Command, type Reply } from '../command.ts';
 import { replyWithCursor } from '../cursor-reply.ts';
@@ -46,6 +46,13 @@ export function batchSizeOf(command: string, cursor: Document | undefined): numb
   return cursor === undefined ? undefined : parseFields(`${command}.cursor`, cursor, CURSOR_TABLE).batchSize;
 }
 
+/** The index on `_id`: a time series has none, and that of a clustered collection says so. */
+function shownPrimary({ options }: Collection): { clusteredIndex: Document | undefined; isTimeSeries: boolean } {
+  const clustered = options.shown.get('clusteredIndex');
+  const clusteredIndex = clustered instanceof Document ? Document.fromEntries([...clustered.fields, ['clustered', true]]) : undefined;
+  return { clusteredIndex, isTimeSeries: options.timeSeries !== undefined };
+}
+
 const listIndexes: Command = defineCommand({
   name: 'listIndexes',
   access: 'read',
@@ -56,7 +63,9 @@ const listIndexes: Command = defineCommand({
     const specs = await reading(context, async (txn) => {
       const collection = await context.server.catalog.collection(txn, ns);
       if (collection === undefined) throw new CommandError(26, 'NamespaceNotFound', `ns does not exist: ${ns.text}`);
-      return collection.indexes.map((index) => index.spec);
+      const { clusteredIndex, isTimeSeries } = shownPrimary(collection);
+      const indexes = collection.indexes.filter((index) => !isTimeSeries || index.name !== '_id_');
+      return indexes.map((index) => (index.name === '_id_' && clusteredIndex !== undefined ? clusteredIndex : index.spec));
     });
     return replyWithCursor(context, sourceOf(specs), { namespace: ns.text, batchSize: batchSizeOf('listIndexes', cursor) });
   },

@@ -15,22 +15,29 @@ function targetOf(specification: Value, context: StageContext): OutputTarget {
   if (!(specification instanceof Document)) {
     throw refuse(16990, `$out only supports a string or object argument, but found ${nameOf(specification)}`);
   }
-  if (specification.has('timeseries')) throw refuse(72, 'time series collections are not supported');
-  const { db, coll } = targetFields(specification, '$out');
+  const { db, coll } = targetFields(Document.fromEntries(specification.fields.filter(([name]) => name !== 'timeseries')), '$out');
   if (db === undefined) throw missingField('$out.db');
   if (coll === undefined) throw missingField('$out.coll');
   return { database: db, collection: coll };
+}
+
+/** The options of a time series, where the collection is to be one. */
+function timeSeriesOf(specification: Value): Document | undefined {
+  const value = specification instanceof Document ? (specification.get('timeseries') ?? null) : null;
+  if (value === null || value instanceof Document) return value ?? undefined;
+  throw refuse(14, `BSON field '$out.timeseries' is the wrong type '${nameOf(value)}', expected type 'object'`);
 }
 
 /** How `$out` is compiled. */
 export const outRule: StageRule = {
   name: '$out',
   parse: (specification, context) => {
+    const timeSeries = timeSeriesOf(specification);
     const target = checkTarget(targetOf(specification, context), { system: 17385, reserved: 31321 }, '$out');
     return {
       name: '$out',
       specification,
-      open: (source, provider) => written(source, provider, { kind: 'replace', ...target }),
+      open: (source, provider) => written(source, provider, { kind: 'replace', ...target, ...(timeSeries === undefined ? {} : { timeSeries }) }),
       output: target,
       needs: (dependencies) => {
         dependencies.addWhole();
