@@ -9,7 +9,7 @@ import { bsonType, decodeName, fixedValueSize, readInt32 } from './raw.ts';
 /** Levels of nesting a stored document may have; the document itself is the first. */
 export const storedDepthMax = 100;
 /** Levels of nesting that are read at all, in commands. */
-const parsedDepthMax = 180;
+const parsedDepthMax = 201;
 
 /** What validateDocument allows. */
 export interface ValidationLimits {

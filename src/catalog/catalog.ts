@@ -25,7 +25,7 @@ import { StoredCollection } from './stored-collection.ts';
 import { firstIndexSpec, timeSeriesOf } from './time-series.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
-import type { Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated } from './types.ts';
+import type { Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated, RenameChoices } from './types.ts';
 
 const viewDepthMax = 20;
 
@@ -162,22 +162,36 @@ export class StoredCatalog implements Catalog {
     txn: CatalogTransaction,
     from: Namespace,
     to: Namespace,
-    { dropTarget }: { readonly dropTarget: boolean },
+    choices: RenameChoices,
   ): Promise<void> {
     const stored = storedTransaction(txn);
     checkCreatable(to);
+    await this.#checkCase(txn, to.db);
     if (from.text === to.text) throw new CommandError(20, 'IllegalOperation', "Can't rename a collection to itself");
     const source = await this.#lockName(stored, from);
     if (source === undefined) throw new CommandError(26, 'NamespaceNotFound', `Source collection ${from.text} does not exist`);
-    if (source.kind === 'view') throw new CommandError(166, 'CommandNotSupportedOnView', `cannot rename view: ${from.text}`);
+    if (source.kind === 'view' || (source.options.timeSeries !== undefined && choices.series !== true)) {
+      throw new CommandError(166, 'CommandNotSupportedOnView', `cannot rename view or time series: ${from.text}`);
+    }
+    checkUuid(from, source, choices.uuid);
     const target = await this.#lockName(stored, to);
+    const { dropTarget } = choices;
+    if (dropTarget instanceof Binary) checkUuid(to, target, dropTarget);
     if (target !== undefined) {
-      if (target.kind === 'view') throw namespaceExists(`a view already exists with that name: ${to.text}`);
-      if (!dropTarget) throw namespaceExists('target namespace exists');
+      const takesNone = target.kind === 'view' || (target.options.timeSeries !== undefined && choices.series !== true);
+      if (takesNone) throw namespaceExists(`a view or time series already exists with that name: ${to.text}`);
+      if (dropTarget === false) throw namespaceExists('target namespace exists');
       await this.#remove(stored, to, target);
     }
     await this.#forget(stored, from, source);
     await this.#put(stored, to, source, source.entry);
+  }
+
+  /** Two databases may not differ in their case alone (13297). */
+  async #checkCase(txn: CatalogTransaction, db: string): Promise<void> {
+    const other = (await this.databases(txn)).find((name) => name !== db && name.toLowerCase() === db.toLowerCase());
+    if (other === undefined) return;
+    throw new CommandError(13297, 'DatabaseDifferCase', `db already exists with different case already have: [${other}] trying to create [${db}]`);
   }
 
   async modify(txn: CatalogTransaction, ns: Namespace, changes: Document): Promise<Document> {
@@ -293,6 +307,15 @@ export class StoredCatalog implements Catalog {
   async #eachRow(txn: CatalogTransaction, range: KeyRange, visit: (key: Uint8Array) => void): Promise<void> {
     await eachRow(txn.engine.cursor(this.#engine.catalogDictionary, range, 1), visit);
   }
+}
+
+/** Refuses another collection than the one that was meant (361). */
+function checkUuid(ns: Namespace, named: Named | undefined, expected: Binary | undefined): void {
+  if (expected === undefined) return;
+  const uuid = named?.kind === 'collection' ? named.uuid : undefined;
+  if (uuid !== undefined && equalBytes(uuid.bytes, expected.bytes)) return;
+  const details = new Map<string, unknown>([['db', ns.db], ['collectionUUID', expected], ['expectedCollection', ns.collection], ['actualCollection', null]]);
+  throw new CommandError(361, 'CollectionUUIDMismatch', 'Collection UUID does not match that specified', { details });
 }
 
 const unvalidated: ReadonlySet<string> = new Set(['admin', 'local', 'config']);

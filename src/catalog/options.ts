@@ -74,13 +74,12 @@ const notKeptByViews: ReadonlySet<string> = new Set(
 
 /** Checks the options of `create`; gives those that are kept, in the order given. `nowSeconds`: what no time to live may be beyond. */
 export function parseCreateOptions(given: Document, nowSeconds: number): Document {
-  const isView = (given.get('viewOn') ?? null) !== null;
+  const isView = typeof given.get('viewOn') === 'string';
   const kept: [string, Value][] = [];
   for (const [name, value] of given) {
     const check = checks.get(name);
     if (check === undefined) throw unknownField('create', name);
-    if (value === null && name === 'clusteredIndex') throw typeMismatch(`BSON field 'create.clusteredIndex' is the wrong type 'null', expected types '[bool, long, int, decimal, double, object]'`);
-    if (value === null) continue;
+    if (value === null && name !== 'clusteredIndex') continue;
     check(value, name);
     const shown = keptValue(name, value);
     if (shown !== undefined && !notKept.has(name) && !(isView && notKeptByViews.has(name))) kept.push([name, shown]);
@@ -89,6 +88,7 @@ export function parseCreateOptions(given: Document, nowSeconds: number): Documen
   const options = Document.fromEntries(kept);
   checkClusteredWith(given);
   checkTimeSeriesWith(given);
+  if (isTrue(given.get('capped')) && given.get('size') === undefined) throw invalidOptions("the 'size' field is required when 'capped' is true");
   if (!isView) checkCapped(given, options);
   checkIdIndex(given, options);
   checkView(given, options);
@@ -96,17 +96,26 @@ export function parseCreateOptions(given: Document, nowSeconds: number): Documen
   return options;
 }
 
+const whole = (value: Value): Value => (isNumber(value) && typeof value !== 'number' ? wholeOf(value) : value);
+
+/** Options that are not kept as they were given; undefined: not at all. */
+const keptForms: ReadonlyMap<string, (value: Value) => Value | undefined> = new Map<string, (value: Value) => Value | undefined>([
+  ['capped', (value) => (isTrue(value) ? true : undefined)],
+  ['clusteredIndex', parseClusteredIndex],
+  ['timeseries', parseTimeSeries],
+  ['pipeline', (value) => (value instanceof BsonArray ? BsonArray.of(value.items().filter((stage) => stage !== null)) : value)],
+  ['collation', (value) => (value instanceof Document ? parseCollation(value)?.spec : undefined)],
+  ['storageEngine', (value) => (value instanceof Document && value.isEmpty ? undefined : value)],
+  ['expireAfterSeconds', (value) => (isNumber(value) ? wholeOf(value) : value)],
+  ['size', whole],
+  ['max', whole],
+]);
+
 /** How an option is kept; undefined: not at all. */
 function keptValue(name: string, value: Value): Value | undefined {
-  if (value === false || (name === 'capped' && !isTrue(value))) return undefined;
-  if (name === 'capped') return true;
-  if (name === 'clusteredIndex') return parseClusteredIndex(value);
-  if (name === 'timeseries') return parseTimeSeries(value);
-  if (name === 'pipeline' && value instanceof BsonArray) return BsonArray.of(value.items().filter((stage) => stage !== null));
-  if (name === 'collation') return value instanceof Document ? parseCollation(value)?.spec : undefined;
-  if (!isNumber(value)) return value;
-  if (name === 'expireAfterSeconds') return wholeOf(value);
-  return (name === 'size' || name === 'max') && typeof value !== 'number' ? wholeOf(value) : value;
+  if (value === false) return undefined;
+  const form = keptForms.get(name);
+  return form === undefined ? value : form(value);
 }
 
 /** Collections whose documents have a time of their own can be told how long to keep them. */
@@ -125,7 +134,6 @@ function checkExpiry(given: Document, options: Document, nowSeconds: number): vo
 function checkCapped(given: Document, options: Document): void {
   const size = given.get('size');
   const capped = isTrue(options.get('capped'));
-  if (capped && size === undefined) throw invalidOptions("the 'size' field is required when 'capped' is true");
   if (!capped && size !== undefined && isNumber(size)) throw invalidOptions("the 'capped' field needs to be true when either the 'size' or 'max' fields are present");
   if (!capped && given.has('max')) throw invalidOptions("the 'capped' field needs to be true when either the 'size' or 'max' fields are present");
   if (capped) checkSize(options.get('size'));

@@ -5,7 +5,7 @@
 import { bsonType, Document, FieldName, findField, isNumber } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import { wholeOf } from './number.ts';
-import { checkFields, oneOf, presentField, string, wrongType } from './option-check.ts';
+import { checkFields, oneOf, presentField, wrongType } from './option-check.ts';
 import { badValue, invalidOptions, unknownField } from './refusal.ts';
 
 /** What a time series is made of. */
@@ -22,9 +22,13 @@ const granularities: ReadonlyMap<string, number> = new Map([
 ]);
 const spanSecondsMax = 31_536_000;
 
+function textOf(value: Value, name: string): string {
+  if (typeof value !== 'string') throw wrongType(name, value, 'string');
+  return value;
+}
+
 function checkName(value: Value, name: string): string {
-  string(value, name);
-  const text = String(value);
+  const text = textOf(value, name);
   if (text.includes('\0')) throw badValue(`The '${name}' must not contain a NUL byte`);
   if (text.includes('.')) throw invalidOptions(`'${name}' must not contain dots`);
   return text;
@@ -47,9 +51,10 @@ interface Bucketing {
 
 function bucketingOf(value: Document, name: string): Bucketing {
   const granularity = value.get('granularity') ?? null;
-  if (granularity !== null) oneOf(...granularities.keys())(granularity, `${name}.granularity`);
+  const named = granularity === null ? undefined : textOf(granularity, `${name}.granularity`);
+  if (named !== undefined) oneOf(...granularities.keys())(named, `${name}.granularity`);
   return {
-    granularity: granularity === null ? undefined : String(granularity),
+    granularity: named,
     span: secondsOf(value.get('bucketMaxSpanSeconds') ?? null, 'bucketMaxSpanSeconds'),
     rounding: secondsOf(value.get('bucketRoundingSeconds') ?? null, 'bucketRoundingSeconds'),
   };
@@ -119,7 +124,8 @@ export function timeSeriesOf(shown: Document): TimeSeriesOptions | undefined {
   const option = shown.get('timeseries');
   if (!(option instanceof Document)) return undefined;
   const meta = option.get('metaField');
-  return { timeField: String(option.get('timeField')), metaField: typeof meta === 'string' ? meta : undefined };
+  const time = option.get('timeField');
+  return { timeField: typeof time === 'string' ? time : '', metaField: typeof meta === 'string' ? meta : undefined };
 }
 
 /** The index that a time series with a meta field begins with. */

@@ -113,6 +113,14 @@ export interface PreparedDocument {
   readonly key: RecordKey;
 }
 
+/** What a renaming may find: `dropTarget` takes a collection of the new name away, any or that of a UUID; `uuid` is the source's. 361. */
+export interface RenameChoices {
+  readonly dropTarget: boolean | Binary;
+  readonly uuid?: Binary | undefined;
+  /** Also from and onto a time series, which clients may not. */
+  readonly series?: boolean;
+}
+
 export interface InsertChoices {
   /** Leaves the validator out (`bypassDocumentValidation`). */
   readonly bypassValidation?: boolean;
@@ -223,7 +231,7 @@ export interface Catalog {
   /** 26 where there is none. Gives the number of indexes it had (0 for a view). */
   drop(txn: CatalogTransaction, ns: Namespace): Promise<{ readonly nIndexesWas: number }>;
   dropDatabase(txn: CatalogTransaction, db: string): Promise<void>;
-  rename(txn: CatalogTransaction, from: Namespace, to: Namespace, choices: { readonly dropTarget: boolean }): Promise<void>;
+  rename(txn: CatalogTransaction, from: Namespace, to: Namespace, choices: RenameChoices): Promise<void>;
   /**
    * `collMod`: validation and options of a collection, one index's `expireAfterSeconds` and `hidden`, a view's `viewOn` and `pipeline`. Gives
    * the fields of the reply (`hidden_old`, `hidden_new`, ...). 26, 27, 72, 14, 40415.

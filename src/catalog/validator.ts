@@ -22,7 +22,7 @@ export class Validator {
     this.#validation = validation;
     const { validator, level, action } = validation;
     const asked = validator !== undefined && level !== 'off' && action === 'error';
-    this.#filter = asked ? compileFilter(validator, options) : undefined;
+    this.#filter = asked ? compileFilter(validator, options, 'match') : undefined;
   }
 
   /** 121 where `after` does not match and must. */

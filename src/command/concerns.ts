@@ -93,7 +93,7 @@ export function parseWriteConcern(value: Document): WriteConcern {
 
 function checkTimeout(wtimeout: NumberValue): void {
   const milliseconds = toInt64Truncated(wtimeout);
-  if (milliseconds > 0x7fffffffn || milliseconds < -0x80000000n) throw failedToParse('wtimeout must be a 32-bit integer');
+  if (milliseconds > 0x7fffffffn) throw failedToParse('wtimeout must be a 32-bit integer');
 }
 
 function memberCount(w: NumberValue): number {

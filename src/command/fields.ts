@@ -85,6 +85,16 @@ export const arrayField: Field<BsonArray> = typedField(['array'], isArray);
 
 export const stringField: Field<string> = typedField(['string'], isString);
 
+/** A UUID: binary data of its subtype and length. */
+export const uuidField: Field<Binary> = mappedField(
+  typedField(['binData'], (value) => value instanceof Binary),
+  (binary, at) => {
+    if (binary.subtype === 4 && binary.bytes.length === 16) return binary;
+    if (binary.subtype === 4) throw new CommandError(207, 'InvalidUUID', 'uuid must be a 16-byte binary field with UUID (4) subtype');
+    throw new CommandError(14, 'TypeMismatch', `BSON field '${at}' is the wrong binData type, expected type 'UUID'`);
+  },
+);
+
 /** A bool and nothing else. */
 export const strictBoolField: Field<boolean> = typedField(['bool'], isBoolean);
 

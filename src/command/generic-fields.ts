@@ -17,9 +17,7 @@ import {
   stringField,
   anyField,
   strictLongField,
-  mappedField,
-  typedField,
-  type Field,
+  uuidField,
   type FieldTable,
   type Parsed,
 } from './fields.ts';
@@ -47,15 +45,6 @@ export interface GenericFields {
 }
 
 const anyNumber = boundedField(0);
-
-const uuidField: Field<Binary> = mappedField(
-  typedField(['binData'], (value) => value instanceof Binary),
-  (binary, at) => {
-    if (binary.subtype === 4 && binary.bytes.length === 16) return binary;
-    if (binary.subtype === 4) throw new CommandError(207, 'InvalidUUID', 'uuid must be a 16-byte binary field with UUID (4) subtype');
-    throw new CommandError(14, 'TypeMismatch', `BSON field '${at}' is the wrong binData type, expected type 'UUID'`);
-  },
-);
 
 const TABLE = {
   $db: stringField,

@@ -33,7 +33,7 @@ export interface PatternMatch {
   readonly captures: readonly (string | undefined)[];
 }
 
-const PATTERN_BYTES_MAX = 32764;
+const PATTERN_BYTES_MAX = 16384;
 
 /** Compiles a pattern. `owner` is named in the text of errors: 51108 for a flag that there is not, 51091 for a pattern that is not valid. */
 export function compilePattern(source: string, flags: string, owner = '$regex'): Pattern {

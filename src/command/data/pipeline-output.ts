@@ -264,7 +264,7 @@ class ReplaceSink implements OutputSink {
   async finish(): Promise<void> {
     const { catalog, time } = this.#surroundings.context.server;
     await this.#writer.series.finish();
-    await catalog.run((txn) => catalog.rename(txn, this.#filled, this.#target, { dropTarget: true }));
+    await catalog.run((txn) => catalog.rename(txn, this.#filled, this.#target, { dropTarget: true, series: true }));
     time.tick();
   }
 

@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { Document } from '../../bson/index.ts';
-import { namespaceOf, parseNamespace } from '../../catalog/index.ts';
+import { namespaceOf } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
   anyField,
@@ -19,6 +19,7 @@ import {
 } from '../fields.ts';
 import { GENERIC_FIELD_NAMES } from '../generic-field-names.ts';
 import { changing } from '../storage-scope.ts';
+import { renameCollection } from './rename.ts';
 import { checkViewPipeline } from './view-pipeline.ts';
 
 const boundedSize: Field<number> = numberField;
@@ -105,27 +106,6 @@ const dropDatabase: Command = defineCommand({
     }
     await changing(context, (txn) => server.catalog.dropDatabase(txn, db));
     server.cursors.collectionGone(db, undefined);
-    return { dropped: db };
-  },
-});
-
-const renameCollection: Command = defineCommand({
-  name: 'renameCollection',
-  access: 'write',
-  adminOnly: true,
-  about: 'gives a collection another name',
-  fields: {
-    renameCollection: required(stringField),
-    to: required(stringField),
-    dropTarget: boolField,
-    stayTemp: boolField,
-    collectionUUID: anyField,
-  },
-  run: async (context, { renameCollection: from, to, dropTarget }) => {
-    const source = parseNamespace(from);
-    const target = parseNamespace(to);
-    await changing(context, (txn) => context.server.catalog.rename(txn, source, target, { dropTarget: dropTarget ?? false }));
-    for (const ns of [source, target]) context.server.cursors.collectionGone(ns.db, ns.collection);
     return {};
   },
 });

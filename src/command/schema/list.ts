@@ -7,7 +7,7 @@ import { compileFilter, type Filter } from '../../query/index.ts';
 import { sourceOf } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { replyWithCursor } from '../cursor-reply.ts';
-import { anyField, boolField, objectField } from '../fields.ts';
+import { anyField, boolField, objectField, strictBoolField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
 import { batchSizeOf } from './indexes.ts';
 
@@ -25,6 +25,9 @@ function diskBytesOf(entry: Collection | View): number {
   return bytes;
 }
 
+/** Databases of the server itself: there from the beginning. */
+const ownDatabases = ['admin', 'config', 'local'];
+
 interface DatabaseRow {
   readonly name: string;
   readonly bytes: number;
@@ -34,7 +37,7 @@ async function databaseRows(context: CommandContext): Promise<DatabaseRow[]> {
   const { catalog } = context.server;
   return reading(context, async (txn) => {
     const rows: DatabaseRow[] = [];
-    for (const name of await catalog.databases(txn)) {
+    for (const name of [...new Set([...ownDatabases, ...(await catalog.databases(txn))])].sort()) {
       const collections = await catalog.collections(txn, name);
       rows.push({ name, bytes: collections.reduce((sum, entry) => sum + diskBytesOf(entry), 0) });
     }
@@ -47,7 +50,7 @@ const listDatabases: Command = defineCommand({
   access: 'read',
   adminOnly: true,
   about: 'the databases and their sizes',
-  fields: { listDatabases: anyField, filter: objectField, nameOnly: boolField, authorizedDatabases: boolField },
+  fields: { listDatabases: anyField, filter: objectField, nameOnly: boolField, authorizedDatabases: strictBoolField },
   run: async (context, { filter, nameOnly, authorizedDatabases }) => {
     const matches = optionalFilter(context, filter);
     const limits = await context.server.access.limits(context.operation.connection);
@@ -56,10 +59,10 @@ const listDatabases: Command = defineCommand({
     const shown: Document[] = [];
     for (const { name, bytes } of await databaseRows(context)) {
       if (!showsAll && !limits.touches(name)) continue;
-      const row = Document.of({ name, sizeOnDisk: BigInt(bytes), empty: false });
+      const row = nameOnly === true ? Document.of({ name }) : Document.of({ name, sizeOnDisk: BigInt(bytes), empty: false });
       if (matches?.matches(row) === false) continue;
       total += bytes;
-      shown.push(nameOnly === true ? Document.of({ name }) : row);
+      shown.push(row);
     }
     if (nameOnly === true) return { databases: BsonArray.of(shown) };
     const megabytes = BigInt(Math.floor(total / (1024 * 1024)));
@@ -75,7 +78,7 @@ const listCollections: Command = defineCommand({
   name: 'listCollections',
   access: 'read',
   about: 'the collections and views of a database',
-  fields: { listCollections: anyField, filter: objectField, nameOnly: boolField, authorizedCollections: boolField, cursor: objectField },
+  fields: { listCollections: anyField, filter: objectField, nameOnly: strictBoolField, authorizedCollections: strictBoolField, cursor: objectField },
   run: async (context, { filter, nameOnly, authorizedCollections, cursor }) => {
     const { db, server } = context;
     const limits = await server.access.limits(context.operation.connection);
@@ -84,11 +87,11 @@ const listCollections: Command = defineCommand({
     const rows = await reading(context, async (txn) => {
       const entries = await server.catalog.collections(txn, db);
       const shown = showsAll ? entries : entries.filter(({ ns }) => limits.touches(db, ns.collection));
-      return shown.map((entry) => entry.describe()).filter((row) => matches?.matches(row) !== false);
+      const described = shown.map((entry) => entry.describe());
+      return (nameOnly === true ? described.map(nameAndType) : described).filter((row) => matches?.matches(row) !== false);
     });
-    const shown = nameOnly === true ? rows.map(nameAndType) : rows;
     const batchSize = batchSizeOf('listCollections', cursor);
-    return replyWithCursor(context, sourceOf(shown), { namespace: `${db}.$cmd.listCollections`, batchSize });
+    return replyWithCursor(context, sourceOf(rows), { namespace: `${db}.$cmd.listCollections`, batchSize });
   },
 });
 

@@ -7,6 +7,9 @@ import { compilePipeline } from '../../exec/index.ts';
 import type { CommandContext } from '../command.ts';
 import { queryOptions } from '../query-options.ts';
 
+/** Stages that make documents, but of the collection they stand on. */
+const ofCollections: ReadonlySet<string> = new Set(['$collStats', '$indexStats', '$planCacheStats', '$geoNear', '$search', '$searchMeta', '$vectorSearch']);
+
 const PIPELINE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Refuses a pipeline that a view cannot have: with the code of its fault, 167 where it writes, 73 where it reads no collection. */
@@ -24,7 +27,8 @@ export function checkViewPipeline(context: CommandContext, pipeline: BsonArray |
   if (compiled.output !== undefined) {
     throw new CommandError(167, 'OptionNotSupportedOnView', 'The aggregation stage $out or $merge cannot be used in a view definition');
   }
-  if (compiled.makesDocuments) {
-    throw new CommandError(73, 'InvalidNamespace', `A view definition cannot begin with ${compiled.stages[0]?.name ?? ''}`);
+  const [stage] = compiled.stages;
+  if (compiled.makesDocuments && !ofCollections.has(stage?.name ?? '')) {
+    throw new CommandError(73, 'InvalidNamespace', `A view definition cannot begin with ${stage?.name ?? ''}`);
   }
 }

@@ -16,9 +16,8 @@ function inputOf(specification: Document, name: string, compiler: Compiler): Exp
 }
 
 /** Compiles `$locf`: the last value that was neither null nor missing. */
-export function compileCarry(specification: Document, compiler: Compiler, { sortBy }: WindowOrder): WindowFunction {
+export function compileCarry(specification: Document, compiler: Compiler): WindowFunction {
   const input = inputOf(specification, '$locf', compiler);
-  if (sortBy === undefined) throw refuse(9, '$locf requires a sortBy');
   return function* ({ documents }) {
     let last: Value = null;
     for (const document of documents) {

@@ -36,7 +36,7 @@ const CURRENT_OP_OPTIONS: ReadonlySet<string> = new Set('allUsers idleConnection
 const currentOp: SystemStage = (input) => {
   for (const [name, value] of input.specification) {
     if (!CURRENT_OP_OPTIONS.has(name)) throw refuse(9, `Unrecognized option '${name}' in $currentOp stage.`);
-    if (typeof value !== 'boolean') throw refuse(9, `The '${name}' parameter of the $currentOp stage must be a boolean value`);
+    if (typeof value !== 'boolean') throw refuse(14, `The '${name}' parameter of the $currentOp stage must be a boolean value`);
   }
   if (input.database !== 'admin') throw refuse(73, '$currentOp must be run against the admin database with {aggregate: 1}');
   refuseTarget(input, '$currentOp');
