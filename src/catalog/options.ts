@@ -13,7 +13,7 @@ import { checkPrimarySpec, primarySpecOf } from './index-spec.ts';
 import { numberOf, toDouble, wholeOf } from './number.ts';
 import { boolean, images, isTrue, number, object, oneOf, stages, string, wrongType } from './option-check.ts';
 import type { Check } from './option-check.ts';
-import { badValue, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
+import { badValue, invalidOptions, unknownField } from './refusal.ts';
 import { indexOptionDefaults, storageEngine } from './storage-engine-option.ts';
 import { checkTimeSeriesWith, parseTimeSeries, timeSeriesOf } from './time-series.ts';
 import type { CollectionOptions } from './types.ts';
