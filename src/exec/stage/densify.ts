@@ -78,7 +78,7 @@ class Densifier {
     this.#least ??= place;
     this.#most = place;
     const values = partitionPaths.map((at) => getField(document, at));
-    const key = keyOfValue(BsonArray.of(values.map((value) => value ?? null)));
+    const key = keyOfValue(BsonArray.of(values.map((value) => value ?? null)), this.#densify.collation);
     const state = this.#open.get(key) ?? this.#begin(values, this.#start(place), key);
     yield* this.#upTo(state, this.#within(place));
     if (this.#isInside(place) && compareValues(state.next, place) === 0) state.next = range.next(state.next);
@@ -168,7 +168,8 @@ function parseDensify(specification: Value, { options }: StageContext): Densify 
     path: parsePath(field),
     range,
     partitionPaths: partitionFields.map(parsePath),
-    sort: compileSort(Document.fromEntries(sorted.map((name) => [name, 1]))),
+    sort: compileSort(Document.fromEntries(sorted.map((name) => [name, 1])), options.collation),
+    collation: options.collation,
     maker: () => new Maker(field, partitionFields, options),
     fields: [...partitionFields, field],
   };

@@ -8,7 +8,7 @@ import { binary, compileNamed, describeMaybe, isNullish, named, namedArguments, 
 import type { Maybe, NamedValues } from './define.ts';
 import type { Compiler, OperatorTable } from './compiler.ts';
 import { maybeComparerOf } from './comparison.ts';
-import { constant, isConstant } from './expression.ts';
+import { constant } from './expression.ts';
 import type { Expression } from './expression.ts';
 import { int32Of } from './number-kind.ts';
 
@@ -70,14 +70,6 @@ function concatArrays(values: readonly Maybe[]): Maybe {
 function isIn(needle: Maybe, array: Maybe, compare: Comparer): Maybe {
   if (!(array instanceof BsonArray)) throw refuse(40081, `$in requires an array as a second argument, found: ${nameOf(array)}`);
   return needle !== undefined && array.items().some((item) => compare(item, needle) === 0);
-}
-
-/** Under a collation MongoDB looks a field's value up by its bytes in an array that is constant; all else compares under the collation. */
-function compileIn(argument: Value, compiler: Compiler, name: string): Expression {
-  const [needle, array] = compiler.compileOperands(argument);
-  const plain = array !== undefined && needle !== undefined && isConstant(array) && !isConstant(needle);
-  const compare = comparerOf(plain ? undefined : compiler.options.collation);
-  return binary((value, items) => isIn(value, items, compare))(argument, compiler, name);
 }
 
 function searchBound(value: Maybe, fallback: number, which: string): number {
@@ -221,7 +213,7 @@ export const arrayOperators: OperatorTable = {
   $size: unary(size),
   $slice: ranged(2, 3, slice),
   $concatArrays: variadic(concatArrays),
-  $in: compileIn,
+  $in: ordered((order) => binary((needle, array) => isIn(needle, array, comparerOf(order)))),
   $indexOfArray: ordered((order) => ranged(2, 4, (values) => indexOfArray(values, order))),
   $isArray: unary((value) => value instanceof BsonArray),
   $range: ranged(2, 3, range),

@@ -253,9 +253,17 @@ function parseBranches(operand: Value, scope: Scope, name: string): FilterNode[]
 function parseExpr(operand: Value, scope: Scope): FilterNode {
   if (scope.place === 'arrayFilter') throw refuse(224, '$expr is not allowed in this context');
   if (scope.place === 'elemMatch') throw refuse(2, '$expr can only be applied to the top-level document');
-  const expression = compileExpression(operand, scope.options);
+  const expression = compileExpression(operand, isLookup(operand) ? { ...scope.options, collation: undefined } : scope.options);
   if (expression.form.kind === 'constant') return { kind: 'always', value: isTruthy(expression.form.value) };
   return { kind: 'expr', expression };
+}
+
+/** A field looked up in a list: MongoDB then compares bytes, whatever the collation. */
+function isLookup(operand: Value): boolean {
+  const list = operand instanceof Document ? operand.get('$in') : undefined;
+  if (!(list instanceof BsonArray)) return false;
+  const [needle, array] = list.items();
+  return typeof needle === 'string' && needle.startsWith('$') && array instanceof BsonArray;
 }
 
 function always(value: boolean): PathlessRule {
