@@ -33,6 +33,11 @@ export class Md5 {
 
   /** The sum of all bytes, in hexadecimal digits. Nothing can be added afterwards. */
   digest(): string {
+    return Array.from(this.digestBytes(), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  }
+
+  /** The same as bytes. */
+  digestBytes(): Uint8Array {
     const bits = BigInt(this.#length) * 8n;
     const padding = new Uint8Array(((this.#restBytes < 56 ? 56 : 120) - this.#restBytes) + 8);
     padding[0] = 0x80;
@@ -43,7 +48,7 @@ export class Md5 {
     this.#state.forEach((word, index) => {
       view.setInt32(index * 4, word, true);
     });
-    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return bytes;
   }
 
   #block(bytes: Uint8Array, start: number): void {

@@ -15,6 +15,7 @@ export { encodeKey, encodeKeyPart, encodeRawKeyPart, encodeStringPrefix, keyAfte
 export type { KeyBracket, KeyDirection } from './key.ts';
 export { KeyBitsWriter, keyTypeBits } from './key-bits.ts';
 export { decodeKey, skipKeyField } from './key-decode.ts';
+export { hashValue } from './hash.ts';
 export {
   absNumber,
   addChecked,

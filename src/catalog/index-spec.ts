@@ -1,11 +1,12 @@
 // Specifications of indexes: what `createIndexes` accepts, how two of them conflict, and the definition that follows. Codes and words are those
-// of MongoDB 7.0 (manual: "createIndexes", "Index Properties"). Kinds of index that are not built yet are refused as unknown ones are (67).
+// of MongoDB 7.0 (manual: "createIndexes", "Index Properties"). What each kind of index asks for is in index-kind.ts.
 
 import { assert } from '../base/assert.ts';
 import { CommandError } from '../base/errors.ts';
 import { DateTime, describeValue, Document, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Direction } from '../engine/index.ts';
+import { checkKind, kindOf } from './index-kind.ts';
 import { parseCollation, sameCollation } from '../collation/index.ts';
 import type { Collation } from '../collation/index.ts';
 import { compileFilter } from '../query/index.ts';
@@ -17,7 +18,6 @@ import type { IndexDefinition } from './types.ts';
 /** Most indexes of a collection. */
 const indexesMax = 64;
 
-const pluginKinds: ReadonlySet<string> = new Set(['text', '2d', '2dsphere', 'hashed', 'geoHaystack', 'wildcard', 'columnstore']);
 const ttlSecondsMax = 2147483647;
 
 export const primaryKeyPattern: Document = Document.of({ _id: 1 });
@@ -34,6 +34,10 @@ const boolean: OptionCheck = (value, name) => {
   if (typeof value === 'boolean') return value;
   if (isNumber(value)) return toDouble(value) !== 0;
   throw typeMismatch(`The field '${name}' has value ${name}: ${describeValue(value)}, which is not convertible to bool`);
+};
+const strictBoolean: OptionCheck = (value, name) => {
+  if (typeof value === 'boolean') return value;
+  throw typeMismatch(`The field '${name}' must be a boolean, but got ${typeText(value)}`);
 };
 const object: OptionCheck = (value, name) => {
   if (value instanceof Document) return value;
@@ -58,7 +62,7 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
   ['background', boolean],
   ['unique', boolean],
   ['sparse', boolean],
-  ['hidden', boolean],
+  ['hidden', strictBoolean],
   ['clustering', boolean],
   ['expireAfterSeconds', (value) => value],
   ['partialFilterExpression', object],
@@ -86,7 +90,7 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
 /** Options in which two indexes of equal key differ without being different indexes. */
 const plainOptions = ['hidden', 'expireAfterSeconds'] as const;
 /** Options that, with the key, say which index it is. */
-const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering', 'collation'] as const;
+const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering', 'collation', 'wildcardProjection'] as const;
 
 /** Checks a specification as a client gave it and gives the definition; 9, 14, 67, 197. */
 function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition {
@@ -107,6 +111,7 @@ function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition
   checkVersion(kept.get('v'));
   const directions = parseKeyPattern(key);
   const asked = kept.get('collation');
+  if (asked instanceof Document && asked.isEmpty) throw badValue("The field 'collation' cannot be an empty object.");
   const collation = asked instanceof Document ? parseCollation(asked) : inherited;
   checkCombination(key, kept, collation);
   kept.delete('collation');
@@ -153,8 +158,8 @@ function parseKeyPattern(key: Document): Direction[] {
 
 function checkPath(path: string): void {
   if (path.length === 0) throw cannotCreateIndex('Index keys cannot be an empty field.');
-  if (path === '$**' || path.endsWith('.$**')) throw cannotCreateIndex(`Unknown index plugin 'wildcard'`);
   for (const part of path.split('.')) {
+    if (part === '$**') continue;
     if (part.length === 0) throw cannotCreateIndex('Index keys cannot contain an empty field.');
     if (part.startsWith('$') && !/^\$(id|ref|db)$/.test(part)) {
       throw cannotCreateIndex("Index key contains an illegal field name: field name starts with '$'.");
@@ -163,11 +168,7 @@ function checkPath(path: string): void {
 }
 
 function parseDirection(value: Value): Direction {
-  if (typeof value === 'string') {
-    if (value.length === 0) throw cannotCreateIndex('Values in the index key pattern cannot be empty strings.');
-    const kind = pluginKinds.has(value) ? `Index kind '${value}' is not supported` : `Unknown index plugin '${value}'`;
-    throw cannotCreateIndex(kind);
-  }
+  if (typeof value === 'string') return 1;
   if (!isNumber(value)) {
     throw cannotCreateIndex(
       `Values in v:2 index key pattern cannot be of type ${typeText(value)}. Only numbers > 0, numbers < 0, and strings are allowed.`,
@@ -183,9 +184,7 @@ function checkCombination(key: Document, kept: ReadonlyMap<string, Value>, colla
   if (kept.has('partialFilterExpression') && kept.get('sparse') === true) {
     throw cannotCreateIndex('cannot mix "partialFilterExpression" and "sparse" options');
   }
-  if (kept.has('wildcardProjection')) {
-    throw badValue(`The field 'wildcardProjection' is only allowed in an 'wildcard' index`);
-  }
+  checkKind(kindOf(key), { key, options: kept, collation });
   const seconds = kept.get('expireAfterSeconds');
   if (seconds !== undefined) checkTtl(key, kept, seconds);
   if (kept.has('weights')) throw cannotCreateIndex("the field 'weights' can only be specified with text indexes");
@@ -234,9 +233,11 @@ export function defineIndex(spec: Document, directions?: readonly Direction[]): 
   const partial = spec.get('partialFilterExpression');
   const seconds = spec.get('expireAfterSeconds');
   const collation = spec.get('collation');
+  const projection = spec.get('wildcardProjection');
   return {
     name,
     key,
+    kind: kindOf(key),
     paths: key.keys(),
     directions: directions ?? key.fields.map(([, value]) => parseDirection(value)),
     unique: spec.get('unique') === true,
@@ -246,6 +247,7 @@ export function defineIndex(spec: Document, directions?: readonly Direction[]): 
     partialFilter: partial instanceof Document ? partial : undefined,
     expireAfterSeconds: seconds !== undefined && isNumber(seconds) ? toDouble(seconds) : undefined,
     collation: collation instanceof Document ? parseCollation(collation) : undefined,
+    wildcardProjection: projection instanceof Document ? projection : undefined,
     spec,
   };
 }
@@ -253,7 +255,7 @@ export function defineIndex(spec: Document, directions?: readonly Direction[]): 
 /** Whether the key pattern is that of the `_id` index, and the request may be taken for it (197 where its options say otherwise). */
 function isPrimaryRequest(definition: IndexDefinition): boolean {
   const [only] = definition.key.fields;
-  if (definition.paths.length !== 1 || only?.[0] !== '_id') return false;
+  if (definition.kind !== 'plain' || definition.paths.length !== 1 || only?.[0] !== '_id') return false;
   if (definition.directions[0] !== 1) return false;
   for (const option of definition.spec.keys()) {
     if (!primaryOptions.has(option)) {

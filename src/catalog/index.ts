@@ -2,6 +2,8 @@
 
 export { equalKeys } from './index-spec.ts';
 export { exactValues } from './slot-key.ts';
+export { wildcardPathField, wildcardShapeOf } from './special/wildcard-keys.ts';
+export type { WildcardShape } from './special/wildcard-keys.ts';
 export { openCatalog } from './open.ts';
 export { Namespace, checkCreatable, checkDatabaseName, namespaceOf, parseNamespace } from './namespace.ts';
 export { salvagedName } from './salvage.ts';
@@ -25,5 +27,5 @@ export type {
   View,
 } from './types.ts';
 /** The engine's types that those above the catalog need; they reach the engine through the catalog only. */
-export type { Batch, BatchLimit, Cursor, Direction, KeyRange, Seq, Soon, Totals, TransactionMode } from '../engine/index.ts';
+export type { Batch, BatchLimit, Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, TransactionMode } from '../engine/index.ts';
 export type { TimeSeriesOptions } from './time-series.ts';

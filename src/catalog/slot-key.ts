@@ -70,7 +70,7 @@ export function exactValues({ directions, collation }: FieldEncoding, entry: { r
 }
 
 /** Under a collation the type bits of an entry are: length of the plain key (4 bytes), the plain key, its type bits. */
-function withPlainKey(plain: Uint8Array, typeBits: Uint8Array): Uint8Array {
+export function withPlainKey(plain: Uint8Array, typeBits: Uint8Array): Uint8Array {
   const whole = new Uint8Array(4 + plain.length + typeBits.length);
   new DataView(whole.buffer).setUint32(0, plain.length);
   whole.set(plain, 4);

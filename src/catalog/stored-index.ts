@@ -1,19 +1,22 @@
 // One index: its definition, its dictionary, and the way from a document to its keys and rows.
 
-import { compareBytes } from '../base/bytes.ts';
-import { Document, elementValue } from '../bson/index.ts';
+import { compareBytes, concatBytes } from '../base/bytes.ts';
+import { Document, elementValue, encodeKey, keyTypeBits } from '../bson/index.ts';
 import type { RawView } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Totals } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import { compileFilter } from '../query/index.ts';
 import type { Filter, FilterNode, QueryOptions } from '../query/index.ts';
+import type { IndexKind } from './index-kind.ts';
 import { noBits, readIndexRow, rowValue } from './index-row.ts';
 import type { IndexRow } from './index-row.ts';
 import type { MultikeyFlag } from './entry.ts';
 import type { MultikeyFlags } from './multikey-flags.ts';
 import { shownKey } from './refusal.ts';
-import { exactValues, keyMaker } from './slot-key.ts';
+import { exactValues, keyMaker, withPlainKey } from './slot-key.ts';
 import { indexPath, SlotFinder } from './slot.ts';
+import { specialKeysOf } from './special/make-special-keys.ts';
+import type { SpecialKeys } from './special/special-keys.ts';
 import type { CatalogTransaction, Index, IndexDefinition, IndexEntry, RecordKey } from './types.ts';
 
 /** The rows of one document in one index, each key once. */
@@ -46,6 +49,8 @@ export class StoredIndex implements Index {
   readonly partialFilter: Document | undefined;
   readonly expireAfterSeconds: number | undefined;
   readonly collation: Collation | undefined;
+  readonly kind: IndexKind;
+  readonly wildcardProjection: Document | undefined;
   readonly spec: Document;
   readonly dictionary: DictionaryId;
   readonly isPrimary: boolean;
@@ -53,6 +58,7 @@ export class StoredIndex implements Index {
   readonly flags: MultikeyFlags;
   readonly #finder: SlotFinder;
   readonly #filter: Filter | undefined;
+  readonly #special: SpecialKeys | undefined;
 
   constructor(definition: IndexDefinition, place: IndexPlace, options: QueryOptions) {
     this.name = definition.name;
@@ -66,6 +72,9 @@ export class StoredIndex implements Index {
     this.partialFilter = definition.partialFilter;
     this.expireAfterSeconds = definition.expireAfterSeconds;
     this.collation = definition.collation;
+    this.kind = definition.kind;
+    this.wildcardProjection = definition.wildcardProjection;
+    this.#special = specialKeysOf(definition);
     this.spec = definition.spec;
     this.dictionary = place.dictionary;
     this.isPrimary = place.isPrimary;
@@ -95,6 +104,7 @@ export class StoredIndex implements Index {
   /** What a document with this key has in the index; 171 for arrays side by side. */
   rowsOf(document: Document, recordKey: RecordKey): DocumentRows {
     if (!this.includes(document)) return noRows;
+    if (this.#special !== undefined) return this.#specialRows(this.#special, document, recordKey);
     return this.#plainRow(document.raw, recordKey) ?? this.#rowsOfArrays(document.raw, recordKey);
   }
 
@@ -126,6 +136,19 @@ export class StoredIndex implements Index {
     const { key, typeBits } = keyMaker.finish();
     const content = this.clustering ? document.bytes.subarray(document.start, document.end) : typeBits;
     return { key, value: rowValue(this.unique, recordKey, content) };
+  }
+
+  #specialRows(special: SpecialKeys, document: Document, recordKey: RecordKey): DocumentRows {
+    const { keys, isMultikey } = special.keysOf(document);
+    const rows = keys.map(({ values, plain }): IndexRow => {
+      const fields = encodeKey(values, special.directions);
+      const exact = plain ?? values;
+      const bits = keyTypeBits(exact);
+      const typeBits = this.collation === undefined ? bits : withPlainKey(encodeKey(exact, special.directions), bits);
+      const content = this.clustering ? document.toBytes() : typeBits;
+      return { key: this.unique ? fields : concatBytes([fields, recordKey]), value: rowValue(this.unique, recordKey, content) };
+    });
+    return { rows: distinct(rows), flags: isMultikey ? [0] : noFlags };
   }
 
   #rowsOfArrays(document: RawView, recordKey: RecordKey): DocumentRows {

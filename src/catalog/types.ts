@@ -6,6 +6,7 @@ import type { Binary, Document, Value } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
+import type { IndexKind } from './index-kind.ts';
 import type { Namespace } from './namespace.ts';
 import type { TimeSeriesOptions } from './time-series.ts';
 
@@ -36,7 +37,8 @@ export interface IndexDefinition {
   readonly name: string;
   /** The key pattern as it was given. */
   readonly key: Document;
-  /** The paths of the key pattern, in order, and the direction of each. */
+  readonly kind: IndexKind;
+  /** The paths of the key pattern, in order, and the direction of each; of hashed fields and the like 1. */
   readonly paths: readonly string[];
   readonly directions: readonly Direction[];
   readonly unique: boolean;
@@ -47,6 +49,7 @@ export interface IndexDefinition {
   readonly expireAfterSeconds: number | undefined;
   /** How texts are compared; undefined: by their bytes. */
   readonly collation: Collation | undefined;
+  readonly wildcardProjection: Document | undefined;
   /** The specification as `listIndexes` shows it. */
   readonly spec: Document;
 }

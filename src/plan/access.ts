@@ -77,7 +77,7 @@ function isCovered(bounds: IndexBounds, wanted: Wanted): boolean {
 
 /** Whether a document of the indexed paths can be made from an entry: no arrays, and no path inside another. */
 function isReadable(index: Index): boolean {
-  return !index.isMultikey && !index.paths.some((path) => index.paths.some((other) => other.startsWith(`${path}.`)));
+  return index.kind === 'plain' && !index.isMultikey && !index.paths.some((path) => index.paths.some((other) => other.startsWith(`${path}.`)));
 }
 
 /** What an index scan tests itself, and what it leaves to be tested on documents. */

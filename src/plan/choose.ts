@@ -10,10 +10,10 @@ import { conditionsOf } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { estimateSizes } from './estimate.ts';
 import { holdsAll } from './implication.ts';
-import { indexBounds } from './index-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { everything, isEverything } from './interval.ts';
 import type { Interruptible } from './row.ts';
+import { boundsFor } from './special-bounds.ts';
 
 const costOfEntry = 0.4;
 const costOfFetch = 4;
@@ -26,6 +26,8 @@ const intersectionEntriesMin = 2000;
 export interface Choice {
   readonly txn: CatalogTransaction;
   readonly collection: Collection;
+  /** The indexes that may be taken. */
+  readonly indexes: readonly Index[];
   readonly conditions: Conditions;
   readonly wanted: Wanted;
   /** Rows that will be taken at most; undefined: all. */
@@ -47,11 +49,11 @@ export async function chooseAccess(choice: Choice, context: Interruptible): Prom
 }
 
 /** The bounds of every index that may serve. */
-function candidatesOf({ collection, conditions, wanted, limit }: Choice): IndexBounds[] {
+function candidatesOf({ indexes, conditions, wanted, limit }: Choice): IndexBounds[] {
   const candidates: IndexBounds[] = [];
-  for (const index of collection.indexes) {
-    if (index.hidden || !holdsAll(index, conditions.conjuncts)) continue;
-    const bounds = indexBounds(index, conditions);
+  const usable = indexes.filter((index) => holdsAll(index, conditions.conjuncts));
+  for (const bounds of usable.flatMap((index) => boundsFor(index, conditions))) {
+    const { index } = bounds;
     const bounded = !isEverything(bounds.fields[0] ?? everything);
     if (bounded || (wanted.sort !== undefined && wanted.sort.parts.length > 0 && indexAccess(bounds, conditions, wanted).sorted)) candidates.push(bounds);
     else if (conditions.conjuncts.length === 0 && limit === undefined && coversAll(index, bounds, { conditions, wanted })) candidates.push(bounds);

@@ -4,7 +4,7 @@ import { must } from '../base/assert.ts';
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, bsonUndefined, collated, Document, encodeKey, hasText, Regex } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
-import type { Collection, Index, KeyRange } from '../catalog/index.ts';
+import type { CatalogTransaction, Collection, Index, KeyRange } from '../catalog/index.ts';
 
 import { sameCollation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
@@ -23,6 +23,7 @@ import { indexBounds } from './index-bounds.ts';
 import { Output } from './output.ts';
 import type { Interruptible, PlanStage } from './row.ts';
 import { Sort, sortBytesMaxDefault } from './sort.ts';
+import { boundsFor } from './special-bounds.ts';
 import { TotalRows } from './total-rows.ts';
 import { StoredPlan } from './stored-plan.ts';
 import type { Plan, QueryRequest, QueryTarget } from './types.ts';
@@ -88,14 +89,19 @@ async function choose({ txn }: QueryTarget, question: Question, context: Interru
     if (hasRange(request)) throw badHint('$natural hint is not allowed with min/max');
     return alone(collectionAccess(collection, conditions, hinted.direction));
   }
+  const limit = rowsMax(request);
+  if (hinted?.index.kind === 'wildcard') return hintedWildcard(hinted.index, question, { txn, limit }, context);
   if (hinted !== undefined) return alone(hintedAccess(hinted.index, question));
   if (hasRange(request)) throw new CommandError(51173, 'Location51173', 'When using min()/max() a hint of which index to use must be provided');
   if (wanted.output === 'none' && conditions.conjuncts.length === 0) return alone(totalsAccess(collection));
   const id = collection.isKeyedById ? idOf(conditions, collection) : undefined;
   if (id !== undefined && request.returnKey !== true) return alone(idAccess(collection, id));
-  const limit = request.limit === undefined || request.limit === 0 ? undefined : request.limit + (request.skip ?? 0);
-  return chooseAccess({ txn, collection, conditions, wanted, limit }, context);
+  const indexes = collection.indexes.filter((index) => !index.hidden);
+  return chooseAccess({ txn, collection, indexes, conditions, wanted, limit }, context);
 }
+
+/** How many rows are taken at most. */
+const rowsMax = ({ limit, skip }: QueryRequest): number | undefined => (limit === undefined || limit === 0 ? undefined : limit + (skip ?? 0));
 
 const alone = (access: Access): Chosen => ({ access, rejected: [] });
 
@@ -117,8 +123,21 @@ function idAccess(collection: Collection, id: Value): Access {
   return { stage, gives: 'documents', residual: [], sorted: true, scans: [], reader: undefined };
 }
 
+/** A wildcard index that is hinted must have something to say of the conditions. */
+async function hintedWildcard(
+  index: Index,
+  { collection, conditions, wanted, request }: Question,
+  { txn, limit }: { readonly txn: CatalogTransaction; readonly limit: number | undefined },
+  context: Interruptible,
+): Promise<Chosen> {
+  if (hasRange(request)) throw new CommandError(51174, 'Location51174', `The index chosen is not compatible with min/max: ${index.name}`);
+  const chosen = await chooseAccess({ txn, collection, indexes: [index], conditions, wanted, limit }, context);
+  if (chosen.access.scans.length > 0) return chosen;
+  throw new CommandError(291, 'NoQueryExecutionPlans', `No query solutions: hint '${index.name}' does not correspond to an index that can serve the query`);
+}
+
 function hintedAccess(index: Index, { conditions, wanted, request }: Question): Access {
-  const bounds = indexBounds(index, conditions);
+  const [bounds = indexBounds(index, conditions)] = boundsFor(index, conditions);
   const range = hasRange(request) ? givenRange(index, request) : undefined;
   // A hint of an index that leaves documents out is obeyed: MongoDB then gives what the index has.
   const complete = range === undefined || holdsAll(index, conditions.conjuncts);

@@ -26,6 +26,7 @@ const isConstant = (intervals: Intervals | undefined): boolean => {
 
 /** How the index gives the order; undefined if it does not. */
 export function sortOrderOf(bounds: IndexBounds, sort: SortKey): SortOrder | undefined {
+  if (bounds.index.kind !== 'plain') return undefined;
   if (!sameCollation(bounds.index.collation, sort.collation)) return undefined;
   const walk = new OrderWalk(bounds);
   for (const { path, direction } of sort.parts) if (!walk.take(path.text, direction)) return undefined;

@@ -70,8 +70,9 @@ const ignoresCase = doc({ locale: 'en', strength: 2 });
 const numeric = doc({ locale: 'de', numericOrdering: true });
 const direction = fc.constantFrom(1, -1);
 const keyPattern: fc.Arbitrary<Record<string, Value>> = fc.dictionary(path, direction, { minKeys: 1, maxKeys: 3 });
+const special: fc.Arbitrary<Record<string, Value>> = fc.constantFrom<Record<string, Value>>({ a: 'hashed' }, { b: 1, a: 'hashed' }, { 'c.x': 'hashed' }, { '$**': 1 }, { 'c.$**': 1 }, { b: -1, 'c.$**': 1 });
 const index = fc.tuple(
-  keyPattern,
+  fc.oneof({ weight: 3, arbitrary: keyPattern }, { weight: 1, arbitrary: special }),
   fc.oneof(
     { weight: 5, arbitrary: fc.constant({}) },
     { weight: 3, arbitrary: fc.constantFrom(ignoresCase, numeric).map((collation) => ({ collation })) },

@@ -41,6 +41,7 @@ class Maker {
 }
 
 interface Densify {
+  readonly collation: PipelineOptions['collation'];
   readonly path: Path;
   readonly range: DensifyRange;
   readonly partitionPaths: readonly Path[];

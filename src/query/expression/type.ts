@@ -2,7 +2,7 @@
 // Follows the manual's pages "$type (aggregation)", "$isNumber", "$bsonSize", "$binarySize", "$tsSecond", "$bitAnd" and "$rand".
 
 import { utf8Length } from '../../base/text.ts';
-import { Binary, BsonArray, Document, Double, isNumber, Timestamp } from '../../bson/index.ts';
+import { Binary, BsonArray, Document, Double, hashValue, isNumber, Timestamp } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { isNullish, nameOf, unary, variadic } from './define.ts';
 import type { Maybe } from './define.ts';
@@ -63,6 +63,7 @@ export const typeOperators: OperatorTable = {
   $type: unary((value) => nameOf(value)),
   $isNumber: unary((value) => isNumber(value)),
   $bsonSize: unary(bsonSize),
+  $toHashedIndexKey: unary((value) => hashValue(value ?? null)),
   $binarySize: unary(binarySize),
   $tsSecond: timestampPart((value) => value.seconds, 5687301),
   $tsIncrement: timestampPart((value) => value.increment, 5687302),

@@ -1,0 +1,14 @@
+// How an index of a kind other than the plain one makes its entries.
+
+import type { IndexDefinition } from '../types.ts';
+import { HashedKeys } from './hashed-keys.ts';
+import type { SpecialKeys } from './special-keys.ts';
+import { WildcardKeys, wildcardShapeOf } from './wildcard-keys.ts';
+
+/** Undefined for a plain index. */
+export function specialKeysOf(definition: IndexDefinition): SpecialKeys | undefined {
+  const { key, kind, wildcardProjection } = definition;
+  if (kind === 'hashed') return new HashedKeys(key, definition);
+  if (kind === 'wildcard') return new WildcardKeys(key, wildcardShapeOf(key, wildcardProjection), definition);
+  return undefined;
+}
