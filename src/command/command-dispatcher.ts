@@ -1,10 +1,11 @@
 // One request from its first byte that means something to the last field of its reply: looked up in the table, read, let into its session,
 // run, and answered. Nothing a client sends makes `dispatch` reject: errors are replies. Every reply tells the logical time.
 
+import { clusterTarget } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { Binary, BsonArray, Document, Double, type Value } from '../bson/index.ts';
 import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
-import type { Command, Reply, Run } from './command.ts';
+import type { Command, CommandContext, Reply, Run } from './command.ts';
 import { findCommand } from './command-table.ts';
 import { DeliberateError, type Failure } from './fail-points.ts';
 import { parseGenericFields, sessionOfUser, type GenericFields } from './generic-fields.ts';
@@ -12,7 +13,7 @@ import { serverSweeper, type Sweeper } from './sweeper.ts';
 import type { ServerState } from './server-state.ts';
 import { checkTransactionAllowed, enterSession, type Admission } from './session-gate.ts';
 import { errorFields, labelsOf, NOWHERE, translateError, type ErrorPlace } from './translate-error.ts';
-import { writeConcernError } from './concerns.ts';
+import { writeConcernError, type WriteConcern } from './concerns.ts';
 import { readUser } from './users/stored-user.ts';
 
 /** What a dispatcher is told besides its state. */
@@ -101,18 +102,17 @@ export class CommandDispatcher {
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
     const admission = await enterSession(server, command, { generic, user: connection.user });
-    const operation = this.#begin(connection, { command, generic }, admission);
+    const operation = this.#begin(connection, request, { command, generic }, admission);
     const { transaction, retry } = admission;
     const stream = request.exhaustAllowed ? { next: undefined as Document | undefined } : undefined;
     try {
-      const reply = await run({ server, operation, request, generic, db: generic.db, transaction, retry, stream });
-      noteWrite(server, command, generic);
-      const fields = okFields(reply, command, generic);
-      if (failure !== undefined) appendConcernError(fields, failure, placeOf(command, generic));
+      const document = await this.#execute({ server, operation, request, generic, db: generic.db, transaction, retry, stream }, { command, run, failure });
       const next = stream?.next === undefined ? undefined : { ...request, body: stream.next };
-      return retry?.closesConnection === true ? undefined : { document: this.#finish(fields), next };
+      return retry?.closesConnection === true ? undefined : { document, next };
     } catch (error) {
       endFailedTransaction(admission, command);
+      const reply = Document.fromEntries(errorFields(translateError(error), NOWHERE));
+      await server.monitor.finished({ operation, command, reply, failed: true });
       if (retry?.closesConnection === true) return undefined;
       throw error;
     } finally {
@@ -120,6 +120,20 @@ export class CommandDispatcher {
       this.#running.delete(operation.id);
       admission.leave();
     }
+  }
+
+  /** Runs a command that was made ready, and gives the whole reply. */
+  async #execute(context: CommandContext, { command, run, failure }: { command: Command; run: Run; failure: Failure | undefined }): Promise<Document> {
+    const { server, operation, request, generic } = context;
+    if (isClosed(server) && writesData(command, request)) await this.#waitToWrite(operation);
+    const reply = await run(context);
+    noteWrite(server, command, generic);
+    const fallback = generic.inTransaction || !command.writes ? undefined : server.defaults.write;
+    const fields = okFields(reply, { command, generic }, fallback);
+    if (failure !== undefined) appendConcernError(fields, failure, placeOf(command, generic));
+    const document = this.#finish(fields);
+    await server.monitor.finished({ operation, command, reply: document, failed: false });
+    return document;
   }
 
   /** The command made ready, if it may be run here and by whoever asks. */
@@ -132,8 +146,16 @@ export class CommandDispatcher {
     return run;
   }
 
+  /** Lets a write wait, or refuses it, while the server takes none. */
+  async #waitToWrite(operation: OperationContext): Promise<void> {
+    const { gate, access } = this.#server;
+    const limits = await access.limits(operation.connection);
+    await gate.pass(operation, limits?.allows(clusterTarget, 'bypassWriteBlockingMode') ?? false);
+  }
+
   /** The operation of an admitted request, which counts as running. */
-  #begin(connection: ConnectionContext, { command, generic }: Asked, admission: Admission): OperationContext {
+  #begin(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked, admission: Admission): OperationContext {
+    const namespace = namespaceNamed(request, generic);
     const operation = new OperationContext({
       id: this.#nextOperation++,
       clock: this.#server.env.clock,
@@ -141,10 +163,12 @@ export class CommandDispatcher {
       maxTimeMs: command.name === 'getMore' ? 0 : generic.maxTimeMs,
       session: admission.session,
       transaction: admission.transaction,
+      writes: command.writes,
       endsWithClient: !command.writes && command.inTransaction !== 'ends',
     });
     operation.command = command.name;
-    operation.namespace = generic.db;
+    operation.namespace = namespace;
+    operation.body = request.body;
     this.#running.set(operation.id, operation);
     admission.session?.operations.add(operation);
     return operation;
@@ -179,6 +203,19 @@ function checkAllowed(command: Command, generic: GenericFields): void {
   checkWriteConcern(command, generic);
 }
 
+/** Whether the server takes no writes now, or not from everybody. */
+function isClosed({ gate }: ServerState): boolean {
+  return gate.locks > 0 || gate.blocked !== undefined;
+}
+
+/** Whether a command changes data: an aggregation does where its last stage writes. */
+function writesData(command: Command, { body }: CommandRequest): boolean {
+  if (command.writes || command.name !== 'aggregate') return command.writes;
+  const pipeline = body.get('pipeline');
+  const last = pipeline instanceof BsonArray ? pipeline.items().at(-1) : undefined;
+  return last instanceof Document && (last.has('$out') || last.has('$merge'));
+}
+
 /** Users and roles are collections of `admin`, and may have been written like any other. */
 function noteWrite(server: ServerState, command: Command, generic: GenericFields): void {
   if (command.writes && generic.db === 'admin') server.access.store.changed();
@@ -199,7 +236,8 @@ function placeOf(command: Command, generic: GenericFields): ErrorPlace {
 
 /** `db.collection` where the command's first field names a collection; else the database. */
 function namespaceNamed(request: CommandRequest, { db }: GenericFields): string {
-  const named = request.body.first?.[1];
+  const { first } = request.body;
+  const named = first?.[0] === 'getMore' ? request.body.get('collection') : first?.[1];
   return typeof named === 'string' ? `${db}.${named}` : db;
 }
 
@@ -233,12 +271,12 @@ function endFailedTransaction(admission: Admission, command: Command): void {
   if (admission.transaction !== undefined && command.inTransaction !== 'ends') admission.session?.abortOpen();
 }
 
-function okFields(reply: Reply | Document, command: Command, generic: GenericFields): [string, Value][] {
+function okFields(reply: Reply | Document, { command, generic }: Asked, fallback: WriteConcern | undefined): [string, Value][] {
   const fields: [string, Value][] = [];
   const entries = reply instanceof Document ? reply.fields : Object.entries(reply);
   for (const [name, value] of entries) if (value !== undefined) fields.push([name, value]);
   if (!fields.some(([name]) => name === 'ok')) fields.push(['ok', new Double(1)]);
-  const unsatisfied = command.writeConcern ? writeConcernError(generic.writeConcern) : undefined;
+  const unsatisfied = command.writeConcern ? writeConcernError(generic.writeConcern ?? fallback) : undefined;
   if (unsatisfied !== undefined) fields.push(['writeConcernError', unsatisfied]);
   return fields;
 }

@@ -9,6 +9,13 @@ import { configureFailPoint } from './administration/fail-point.ts';
 import { hello, isMaster } from './administration/hello.ts';
 import { IDENTITY_COMMANDS } from './administration/identity.ts';
 import { OPERATION_COMMANDS } from './administration/operations.ts';
+import { CLUSTER_PARAMETER_COMMANDS } from './administration/cluster-parameters.ts';
+import { DEFAULT_CONCERN_COMMANDS } from './administration/default-concerns.ts';
+import { FSYNC_COMMANDS } from './administration/fsync.ts';
+import { LOG_COMMANDS } from './administration/log-commands.ts';
+import { MAINTENANCE_COMMANDS } from './administration/maintenance.ts';
+import { PROFILE_COMMANDS } from './administration/profile.ts';
+import { HASH_COMMANDS } from './schema/db-hash.ts';
 import { PARAMETER_COMMANDS } from './administration/parameters.ts';
 import { serverStatus } from './administration/server-status.ts';
 import { SESSION_COMMANDS } from './administration/sessions.ts';
@@ -73,6 +80,13 @@ const ALL: readonly Command[] = [
   ...IDENTITY_COMMANDS,
   ...OPERATION_COMMANDS,
   ...PARAMETER_COMMANDS,
+  ...CLUSTER_PARAMETER_COMMANDS,
+  ...DEFAULT_CONCERN_COMMANDS,
+  ...FSYNC_COMMANDS,
+  ...LOG_COMMANDS,
+  ...MAINTENANCE_COMMANDS,
+  ...PROFILE_COMMANDS,
+  ...HASH_COMMANDS,
   ...SESSION_COMMANDS,
   ...CURSOR_COMMANDS,
   ...TRANSACTION_COMMANDS,

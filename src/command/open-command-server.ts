@@ -11,6 +11,10 @@ import { RetryStore } from './retry-store.ts';
 import type { ServerControl, ServerOptions, ServerState } from './server-state.ts';
 import { TimeStore } from './time-store.ts';
 import { SnapshotStore } from './snapshot-store.ts';
+import { DefaultConcerns } from './monitor/default-concerns.ts';
+import { OperationMonitor } from './monitor/operation-monitor.ts';
+import { Profiler } from './monitor/profiler.ts';
+import { WriteGate } from './monitor/write-gate.ts';
 import { AccessControl } from './users/access-control.ts';
 import { UserStore } from './users/user-store.ts';
 
@@ -36,6 +40,10 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
   const ids = new ObjectIdGenerator(env);
   const server: ServerState = {
     ...parts,
+    defaults: new DefaultConcerns(catalog),
+    monitor: new OperationMonitor(parts.log, new Profiler(catalog, env, { log: parts.log, slowMs: parts.options.slowMs })),
+    gate: new WriteGate(),
+    parameters: new Map(),
     access: new AccessControl(new UserStore(catalog), parts.options.authorization),
     sessions: new SessionRegistry(env.clock),
     cursors: new CursorRegistry(env.clock, env.random),
@@ -52,5 +60,6 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
   };
   await server.times.keepAhead(time.operationTime);
   await server.retries.open();
+  await server.defaults.load();
   return new CommandDispatcher(server, running, options);
 }

@@ -11,3 +11,6 @@ export const MONGODB_VERSION_PARTS: readonly number[] = [8, 0, 16, 0];
 
 /** The feature compatibility version that goes with it. */
 export const FEATURE_VERSION = '8.0';
+
+/** Those that can be set. */
+export const FEATURE_VERSIONS: readonly string[] = ['7.0', FEATURE_VERSION];

@@ -1,6 +1,6 @@
 // What all commands of one server share.
 
-import type { ObjectId, ObjectIdGenerator } from '../bson/index.ts';
+import type { ObjectId, ObjectIdGenerator, Value } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
 import type { ClusterClock, CursorRegistry, OperationContext, ServerCounters, ServerLog, SessionRegistry } from '../session/index.ts';
@@ -9,6 +9,9 @@ import type { RetryStore } from './retry-store.ts';
 import type { TimeStore } from './time-store.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { EngineReport } from './engine-report.ts';
+import type { DefaultConcerns } from './monitor/default-concerns.ts';
+import type { OperationMonitor } from './monitor/operation-monitor.ts';
+import type { WriteGate } from './monitor/write-gate.ts';
 import type { AccessControl } from './users/access-control.ts';
 
 /** How the server was started, as clients are told. */
@@ -50,6 +53,11 @@ export interface ServerState {
   readonly log: ServerLog;
   readonly control: ServerControl;
   readonly access: AccessControl;
+  readonly defaults: DefaultConcerns;
+  readonly monitor: OperationMonitor;
+  readonly gate: WriteGate;
+  /** Parameters that were set and are only kept. */
+  readonly parameters: Map<string, Value>;
   readonly sessions: SessionRegistry;
   readonly cursors: CursorRegistry;
   readonly time: ClusterClock;

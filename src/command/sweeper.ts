@@ -40,9 +40,15 @@ async function sweepUntil(server: ServerState, signal: AbortSignal): Promise<voi
     server.snapshots.sweep();
     await keepTimeAhead(server);
     await server.sessions.sweep(server.transactionLifetimeSeconds * 1000);
-    if (round % EXPIRY_PERIOD_SECONDS === 0) await expire(server, signal);
-    if (round % RECORDS_PERIOD_SECONDS === 0) await sweepRecords(server, signal);
+    if (round % expiryPeriod(server) === 0 && server.gate.locks === 0) await expire(server, signal);
+    if (round % RECORDS_PERIOD_SECONDS === 0 && server.gate.locks === 0) await sweepRecords(server, signal);
   }
+}
+
+/** Rounds between two looks at TTL indexes (ttlMonitorSleepSecs). */
+function expiryPeriod(server: ServerState): number {
+  const said = server.parameters.get('ttlMonitorSleepSecs');
+  return typeof said === 'number' ? said : EXPIRY_PERIOD_SECONDS;
 }
 
 async function expire(server: ServerState, signal: AbortSignal): Promise<void> {

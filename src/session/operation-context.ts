@@ -1,6 +1,7 @@
 // One operation: what it runs for, until when, and whether it has been told to stop. Everything that takes time asks `checkInterrupt` at
 // every batch (server.md, "Fair"), so maxTimeMS, killOp, a client that has gone and a closing server end work within one batch.
 
+import type { Document } from '../bson/index.ts';
 import type { Clock } from '../env/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { interruptError, type Interruptible, type InterruptReason } from './interrupt.ts';
@@ -16,6 +17,7 @@ export interface OperationOptions {
   readonly maxTimeMs?: number | undefined;
   readonly session?: LogicalSession | undefined;
   readonly transaction?: OpenTransaction | undefined;
+  readonly writes?: boolean;
   /** Whether it ends when its client has gone: true for reads; a write is done also for a client that does not wait for the answer. */
   readonly endsWithClient: boolean;
 }
@@ -31,7 +33,14 @@ export class OperationContext implements Interruptible {
   readonly transaction: OpenTransaction | undefined;
   /** For currentOp: set once the command is known. */
   command = '';
+  /** The database, and the collection behind it where the command names one. */
   namespace = '';
+  /** The command as it was sent. */
+  body: Document | undefined;
+  /** Whether it waits for somebody else. */
+  waitingForLock = false;
+  /** Whether it changes data. */
+  readonly writes: boolean;
   readonly #endsWithClient: boolean;
   #deadline: number;
   #interrupt: InterruptReason | undefined;
@@ -43,10 +52,16 @@ export class OperationContext implements Interruptible {
     this.connection = options.connection;
     this.session = options.session;
     this.transaction = options.transaction;
+    this.writes = options.writes ?? false;
     this.#endsWithClient = options.endsWithClient;
     this.startedMs = options.clock.monotonicMs();
     const limit = options.maxTimeMs ?? 0;
     this.#deadline = limit > 0 ? this.startedMs + limit : Number.POSITIVE_INFINITY;
+  }
+
+  get database(): string {
+    const dot = this.namespace.indexOf('.');
+    return dot < 0 ? this.namespace : this.namespace.slice(0, dot);
   }
 
   /** On the clock's monotonic scale; infinite when there is none. */

@@ -1,36 +1,8 @@
-// Commands that answer with what this server always does: default concerns, the profiler that is off, caches that keep nothing.
+// Commands that answer with what this server always does: no connections to others, no locks of the whole server.
 
-import { CommandError } from '../../base/errors.ts';
-import { BsonArray, DateTime, Document, Double } from '../../bson/index.ts';
+import { BsonArray, Document } from '../../bson/index.ts';
 import { defineCommand, type Command } from '../command.ts';
-import { anyField, boolField, collectionField, numberField, objectField, required } from '../fields.ts';
-
-const getDefaultRWConcern: Command = defineCommand({
-  name: 'getDefaultRWConcern',
-  access: 'admin',
-  adminOnly: true,
-  about: 'the read and write concern of those who name none',
-  fields: { getDefaultRWConcern: anyField, inMemory: boolField },
-  run: ({ server }) =>
-    Promise.resolve({
-      defaultReadConcern: Document.of({ level: 'local' }),
-      defaultWriteConcern: Document.of({ w: 'majority', wtimeout: 0 }),
-      defaultWriteConcernSource: 'implicit',
-      defaultReadConcernSource: 'implicit',
-      localUpdateWallClockTime: new DateTime(server.startedMs),
-    }),
-});
-
-const profile: Command = defineCommand({
-  name: 'profile',
-  access: 'admin',
-  about: 'the level of the profiler: 0, off, is the only one',
-  fields: { profile: required(numberField), slowms: numberField, sampleRate: anyField, filter: anyField },
-  run: (_context, { profile: level }) => {
-    if (level > 0) throw new CommandError(238, 'NotImplemented', 'the profiler is not implemented');
-    return Promise.resolve({ was: 0, slowms: 100, sampleRate: new Double(1) });
-  },
-});
+import { anyField, boolField, collectionField, objectField } from '../fields.ts';
 
 const connPoolStats: Command = defineCommand({
   name: 'connPoolStats',
@@ -69,4 +41,4 @@ const planCacheClear: Command = defineCommand({
   run: () => Promise.resolve({}),
 });
 
-export const DEFAULT_COMMANDS: readonly Command[] = [getDefaultRWConcern, profile, connPoolStats, lockInfo, planCacheClear];
+export const DEFAULT_COMMANDS: readonly Command[] = [connPoolStats, lockInfo, planCacheClear];

@@ -1,52 +1,13 @@
 // Server parameters by name: getParameter, setParameter, and setFeatureCompatibilityVersion, which is one with a command of its own.
-// A table; a name that is not in it is refused (72), as MongoDB does.
+// A name that is not in the table is refused (72), as MongoDB does.
 
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, Document, isNumber, type Value } from '../../bson/index.ts';
-import { CURSOR_TIMEOUT_MS, SESSION_TIMEOUT_MINUTES } from '../../session/index.ts';
+import { Document, type Value } from '../../bson/index.ts';
 import { defineCommand, type Command } from '../command.ts';
 import { anyField, boolField, parseFields, required, stringField, wordField, type FieldTable } from '../fields.ts';
-import { FEATURE_VERSION } from '../product-version.ts';
-import { toInt64Truncated } from '../number-fields.ts';
-import type { ServerState } from '../server-state.ts';
-
-interface Parameter {
-  readonly get: (server: ServerState) => Value;
-  /** Absent: it cannot be set while the server runs. */
-  readonly set?: (server: ServerState, value: Value) => void;
-}
-
-function constant(value: Value): Parameter {
-  return { get: () => value };
-}
-
-function positiveInteger(name: string, value: Value): number {
-  const number = isNumber(value) ? Number(toInt64Truncated(value)) : Number.NaN;
-  if (number >= 1) return number;
-  throw new CommandError(2, 'BadValue', `Invalid value for parameter ${name}: it must be greater than or equal to 1`);
-}
-
-const PARAMETERS: ReadonlyMap<string, Parameter> = new Map<string, Parameter>([
-  ['authenticationMechanisms', constant(BsonArray.of(['SCRAM-SHA-1', 'SCRAM-SHA-256']))],
-  ['cursorTimeoutMillis', constant(BigInt(CURSOR_TIMEOUT_MS))],
-  ['enableTestCommands', { get: (server) => server.options.testCommands }],
-  ['featureCompatibilityVersion', constant(Document.of({ version: FEATURE_VERSION }))],
-  ['localLogicalSessionTimeoutMinutes', constant(SESSION_TIMEOUT_MINUTES)],
-  ['logLevel', constant(0)],
-  ['quiet', constant(false)],
-  ['requireApiVersion', constant(false)],
-  ['storageEngineConcurrencyAdjustmentAlgorithm', constant('none')],
-  ['supportedMechanisms', constant(BsonArray.empty)],
-  [
-    'transactionLifetimeLimitSeconds',
-    {
-      get: (server) => server.transactionLifetimeSeconds,
-      set: (server, value) => {
-        server.transactionLifetimeSeconds = positiveInteger('transactionLifetimeLimitSeconds', value);
-      },
-    },
-  ],
-]);
+import { GENERIC_FIELD_NAMES } from '../generic-field-names.ts';
+import { FEATURE_VERSIONS } from '../product-version.ts';
+import { PARAMETERS, type Parameter } from './parameter-table.ts';
 
 const ASKED_FIELDS = {
   showDetails: boolField,
@@ -55,11 +16,17 @@ const ASKED_FIELDS = {
 } satisfies FieldTable;
 
 /** What getParameter was asked for: all, or the names that are fields of the command. */
-function askedNames(body: Document): { all: boolean; details: boolean; names: string[] } {
+function askedNames(body: Document): { all: boolean; details: boolean; setAt: 'startup' | 'runtime' | undefined; names: string[] } {
   const first = body.first?.[1];
   const asked = first instanceof Document ? parseFields('getParameter', first, ASKED_FIELDS) : undefined;
   const names = body.keys().slice(1).filter((name) => PARAMETERS.has(name));
-  return { all: first === '*' || asked?.allParameters === true, details: asked?.showDetails === true, names };
+  return { all: first === '*' || asked?.allParameters === true, details: asked?.showDetails === true, setAt: asked?.setAt, names };
+}
+
+/** Whether a parameter may be set at the time that was asked for. */
+function fits(parameter: Parameter | undefined, setAt: 'startup' | 'runtime' | undefined): boolean {
+  if (setAt === undefined) return true;
+  return setAt === 'startup' ? parameter?.atStartup === true : parameter?.set !== undefined;
 }
 
 const getParameter: Command = defineCommand({
@@ -70,14 +37,14 @@ const getParameter: Command = defineCommand({
   fields: { getParameter: anyField },
   lax: true,
   run: ({ server, request }) => {
-    const { all, details, names } = askedNames(request.body);
-    const shown = all ? [...PARAMETERS.keys()] : names;
+    const { all, details, setAt, names } = askedNames(request.body);
+    const shown = (all ? [...PARAMETERS.keys()] : names).filter((name) => fits(PARAMETERS.get(name), setAt));
     if (shown.length === 0) throw new CommandError(72, 'InvalidOptions', 'no option found to get');
     const fields = shown.map((name): [string, Value] => {
       const parameter = PARAMETERS.get(name);
       const value = parameter?.get(server) ?? null;
       if (!details) return [name, value];
-      return [name, Document.of({ value, settableAtRuntime: parameter?.set !== undefined, settableAtStartup: false })];
+      return [name, Document.of({ value, settableAtRuntime: parameter?.set !== undefined, settableAtStartup: parameter?.atStartup === true })];
     });
     return Promise.resolve(Document.fromEntries(fields));
   },
@@ -91,36 +58,43 @@ const setParameter: Command = defineCommand({
   fields: { setParameter: anyField },
   lax: true,
   run: ({ server, request }) => {
-    for (const [name, value] of request.body.fields.slice(1)) {
-      const parameter = PARAMETERS.get(name);
-      if (parameter === undefined) continue;
-      if (parameter.set === undefined) {
-        throw new CommandError(20, 'IllegalOperation', `not allowed to change [${name}] at runtime`);
-      }
-      const was = parameter.get(server);
-      parameter.set(server, value);
-      return Promise.resolve({ was });
-    }
-    throw new CommandError(72, 'InvalidOptions', 'no option found to set, use help:true to see options ');
+    const given = request.body.fields.slice(1).filter(([name]) => !GENERIC_FIELD_NAMES.has(name) || PARAMETERS.has(name));
+    if (given.length === 0) throw new CommandError(72, 'InvalidOptions', 'no option found to set, use help:true to see options ');
+    const chosen = given.map(([name, value]) => ({ name, value, parameter: settable(name) }));
+    const [first] = chosen;
+    const was = first?.parameter.get(server);
+    for (const { parameter, value } of chosen) parameter.set?.(server, value);
+    const by = server.log;
+    by.write({ severity: 'I', component: 'COMMAND', id: 23435, message: 'Successfully set parameter to new value' }, { parameterName: first?.name, newValue: first?.value });
+    return Promise.resolve({ was });
   },
 });
+
+/** The parameter of this name, if it can be set while the server runs. */
+function settable(name: string): Parameter {
+  const parameter = PARAMETERS.get(name);
+  if (parameter === undefined) throw new CommandError(72, 'InvalidOptions', `attempted to set unrecognized parameter [${name}], use help:true to see options `);
+  if (parameter.set === undefined) throw new CommandError(20, 'IllegalOperation', `not allowed to change [${name}] at runtime`);
+  return parameter;
+}
 
 const setFeatureCompatibilityVersion: Command = defineCommand({
   name: 'setFeatureCompatibilityVersion',
   access: 'admin',
   adminOnly: true,
   writeConcern: true,
-  about: 'keeps to the features of a version; only the present one can be named',
+  about: 'the version whose features are kept to; what is stored is the same for all',
   fields: { setFeatureCompatibilityVersion: required(stringField), confirm: boolField },
-  run: (_context, { setFeatureCompatibilityVersion: version, confirm }) => {
-    if (version !== FEATURE_VERSION) {
-      const text = `Invalid feature compatibility version value '${version}'; expected '${FEATURE_VERSION}'.`;
-      throw new CommandError(2, 'BadValue', text);
+  run: ({ server }, { setFeatureCompatibilityVersion: version, confirm }) => {
+    if (!FEATURE_VERSIONS.includes(version)) {
+      const text = `Invalid feature compatibility version value '${version}'; expected one of ${FEATURE_VERSIONS.join(', ')}`;
+      throw new CommandError(4926900, 'Location4926900', text);
     }
     if (confirm !== true) {
-      const text = `Once you have upgraded to ${FEATURE_VERSION}, you will not be able to downgrade FCV and binary version without support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV upgrade.`;
+      const text = `Once you have upgraded to ${version}, you will not be able to downgrade FCV and binary version without support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV upgrade.`;
       throw new CommandError(7369100, 'Location7369100', text);
     }
+    server.parameters.set('featureCompatibilityVersion', version);
     return Promise.resolve({});
   },
 });

@@ -6,7 +6,7 @@ import { DateTime, Document, type Value } from '../../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction } from '../../../catalog/index.ts';
 import type { SystemStageRequest } from '../../../exec/index.ts';
 import { refuse } from '../../../query/index.ts';
-import { describeOperation } from '../../administration/operations.ts';
+import { describeOperation, visibleOperations } from '../../administration/operations.ts';
 import type { CommandContext } from '../../command.ts';
 import { boolField, parseFields, type FieldTable } from '../../fields.ts';
 import { searchNotEnabled } from '../../schema/search-indexes.ts';
@@ -41,7 +41,8 @@ const currentOp: SystemStage = (input) => {
   if (input.database !== 'admin') throw refuse(73, '$currentOp must be run against the admin database with {aggregate: 1}');
   refuseTarget(input, '$currentOp');
   if (input.specification.get('targetAllNodes') === true) throw refuse(9, `The 'targetAllNodes' parameter of the $currentOp stage is only for sharded clusters`);
-  return [...input.context.server.operations.values()].map(describeOperation);
+  const { context } = input;
+  return visibleOperations(context, input.specification.get('allUsers') !== true).then((operations) => operations.map((operation) => describeOperation(context.server, operation)));
 };
 
 const planCacheStats: SystemStage = (input) => {

@@ -1,0 +1,135 @@
+// What was done, added up: time and number of operations by collection (`top`), latencies by kind, commands by name. And single operations
+// that deserve a line: slow ones go to the log, those of a profiled database to its `system.profile`. Asked once an operation, so it is quick.
+
+import type { Value } from '../../bson/index.ts';
+import type { ServerLog } from '../../session/index.ts';
+import { returnedBy, runningMs, shownCommand, type Finished } from './finished.ts';
+import type { Profiler } from './profiler.ts';
+
+/** Kinds of operations as `top` tells them apart. */
+export type TopKind = 'queries' | 'getmore' | 'insert' | 'update' | 'remove' | 'commands';
+
+/** Times are microseconds. */
+export interface Usage {
+  time: number;
+  count: number;
+}
+
+/** What was done on one collection. */
+export type TopEntry = Readonly<Record<TopKind | 'total' | 'readLock' | 'writeLock', Usage>>;
+
+/** Kinds of operations whose latencies are added up. */
+export type LatencyKind = 'reads' | 'writes' | 'commands' | 'transactions';
+
+/** Collections that `top` tells of at most; the one that was new longest ago goes. */
+const NAMESPACES_MAX = 10_000;
+
+const KINDS: ReadonlyMap<string, TopKind> = new Map<string, TopKind>([
+  ['insert', 'insert'],
+  ['update', 'update'],
+  ['findAndModify', 'update'],
+  ['bulkWrite', 'update'],
+  ['delete', 'remove'],
+  ['find', 'queries'],
+  ['count', 'queries'],
+  ['distinct', 'queries'],
+  ['aggregate', 'queries'],
+  ['getMore', 'getmore'],
+]);
+
+function none(): Usage {
+  return { time: 0, count: 0 };
+}
+
+function newEntry(): TopEntry {
+  return { total: none(), readLock: none(), writeLock: none(), queries: none(), getmore: none(), insert: none(), update: none(), remove: none(), commands: none() };
+}
+
+function add(usage: Usage, micros: number): void {
+  usage.time += micros;
+  usage.count += 1;
+}
+
+/** The sums, and the lines. */
+export class OperationMonitor {
+  readonly profiler: Profiler;
+  readonly latencies: Readonly<Record<LatencyKind, Usage>> = { reads: none(), writes: none(), commands: none(), transactions: none() };
+  readonly commands: Map<string, { total: number; failed: number }> = new Map();
+  readonly #log: ServerLog;
+  readonly #top: Map<string, TopEntry> = new Map();
+  userErrors = 0;
+
+  constructor(log: ServerLog, profiler: Profiler) {
+    this.#log = log;
+    this.profiler = profiler;
+  }
+
+  /** By namespace, in order of their names. */
+  top(): [string, TopEntry][] {
+    return [...this.#top].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  /** What was done on one collection; undefined: nothing. */
+  usageOf(namespace: string): TopEntry | undefined {
+    return this.#top.get(namespace);
+  }
+
+  /** Forgets a collection, or all of a database, that is no more. */
+  forget(database: string, collection?: string): void {
+    if (collection !== undefined) this.#top.delete(`${database}.${collection}`);
+    else for (const namespace of [...this.#top.keys()]) if (namespace.startsWith(`${database}.`)) this.#top.delete(namespace);
+  }
+
+  /** Adds an operation up. A promise only where a line has to be written to the database. */
+  finished(done: Finished): Promise<void> | undefined {
+    const { operation, command, failed } = done;
+    const ms = runningMs(operation);
+    const micros = Math.max(1, Math.round(ms * 1000));
+    this.#count(command.name, failed);
+    this.#addToTop(done, micros);
+    const isRead = KINDS.get(command.name) === 'queries' || command.name === 'getMore';
+    add(this.latencies[isRead ? 'reads' : command.writes ? 'writes' : 'commands'], micros);
+    if (ms >= this.profiler.slowMs) this.#logSlow(done, ms);
+    return this.profiler.wants(operation.database, ms) ? this.profiler.write(done, ms) : undefined;
+  }
+
+  #count(name: string, failed: boolean): void {
+    let counts = this.commands.get(name);
+    if (counts === undefined) this.commands.set(name, (counts = { total: 0, failed: 0 }));
+    counts.total += 1;
+    if (!failed) return;
+    counts.failed += 1;
+    this.userErrors += 1;
+  }
+
+  #addToTop({ operation, command }: Finished, micros: number): void {
+    const { namespace } = operation;
+    if (!namespace.includes('.')) return;
+    let entry = this.#top.get(namespace);
+    if (entry === undefined) {
+      if (this.#top.size >= NAMESPACES_MAX) this.#top.delete(this.#top.keys().next().value ?? '');
+      this.#top.set(namespace, (entry = newEntry()));
+    }
+    add(entry.total, micros);
+    add(command.writes ? entry.writeLock : entry.readLock, micros);
+    add(entry[KINDS.get(command.name) ?? 'commands'], micros);
+  }
+
+  #logSlow({ operation, reply, failed }: Finished, ms: number): void {
+    const { connection } = operation;
+    const attributes: Record<string, Value | undefined> = {
+      type: 'command',
+      ns: operation.namespace,
+      appName: connection.metadata?.appName === '' ? undefined : connection.metadata?.appName,
+      command: shownCommand(operation),
+      nreturned: returnedBy(reply),
+      ok: failed ? 0 : undefined,
+      errMsg: failed ? (reply.get('errmsg') ?? undefined) : undefined,
+      reslen: reply.byteLength,
+      remote: connection.remote,
+      protocol: 'op_msg',
+      durationMillis: Math.round(ms),
+    };
+    this.#log.write({ severity: 'I', component: 'COMMAND', id: 51803, message: 'Slow query' }, attributes, `conn${String(connection.id)}`);
+  }
+}
