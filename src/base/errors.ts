@@ -12,6 +12,7 @@ export type EngineErrorCode =
   | 'write-conflict' // somebody else wrote the key after the snapshot
   | 'deadlock' // waiting would never end
   | 'closed' // the object was closed before
+  | 'duplicate' // two rows of a load have one key; `fromKey` is the key, `value` the value of one of them
   | 'too-large' // a key, value or transaction is beyond its limit
   | 'format' // a file of a version or kind that this program does not know
   | 'unknown-dictionary'; // no dictionary of this id, or it was dropped
@@ -23,6 +24,7 @@ export interface EngineErrorPlace {
   readonly dictionary?: number;
   readonly fromKey?: Uint8Array;
   readonly toKey?: Uint8Array;
+  readonly value?: Uint8Array;
   readonly pid?: number;
 }
 

@@ -28,6 +28,7 @@ const ENGINE_CODES: Readonly<Record<EngineErrorCode, readonly [number, string]>>
   'write-conflict': [112, 'WriteConflict'],
   deadlock: [112, 'WriteConflict'],
   closed: [91, 'ShutdownInProgress'],
+  duplicate: [11000, 'DuplicateKey'],
   'too-large': [313, 'TransactionTooLargeForCache'],
   format: [57, 'DataCorruptionDetected'],
   'unknown-dictionary': [175, 'QueryPlanKilled'],

@@ -1,13 +1,16 @@
 // What goes on beside the clients: flushing frozen fronts, pushing heavy buffers down, taking dropped trees apart, checkpoints in their time,
 // syncing a delayed log. One thing after the other, in bounded steps; whoever waits for room waits for this.
 
-import { EngineError } from '../base/errors.ts';
+import { AssertionError, EngineError } from '../base/errors.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { dropTree } from './drop-tree.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { EngineState } from './state.ts';
 import { isWhole } from './run/range-delete.ts';
+import type { Edit } from './tree/edit.ts';
+import type { JobContext } from './tree/job/job-context.ts';
+import type { JobStep } from './tree/job/request.ts';
 import { flushJob } from './tree/job/flush-job.ts';
 import { pushJob } from './tree/job/push-job.ts';
 import type { Tree } from './tree/tree.ts';
@@ -41,6 +44,8 @@ export class Background {
   #again: boolean = false;
   /** A checkpoint was made since the last job on a full disk: another would free nothing. */
   #tidied: boolean = false;
+  /** Jobs that others want done. */
+  readonly #wanted: { readonly act: () => Promise<StepResult>; readonly refuse: (error: EngineError) => void }[] = [];
   /** What was visible at the timed checkpoint before. */
   #visibleThen: number = 0;
 
@@ -108,6 +113,7 @@ export class Background {
     this.#working ??= this.#work()
       .catch((error: unknown) => {
         this.#state.poison(error);
+        this.#refuseWanted();
       })
       .finally(() => {
         this.#working = undefined;
@@ -157,6 +163,8 @@ export class Background {
   /** Does the most urgent piece of work. */
   async step(): Promise<StepResult> {
     const state = this.#state;
+    const wanted = this.#wanted.shift();
+    if (wanted !== undefined) return await wanted.act();
     const heavy = this.#heaviest();
     const [frozen] = state.frozen;
     // What a range delete over everything makes needless is not done first.
@@ -172,10 +180,39 @@ export class Background {
     return 'done';
   }
 
+  /** Does a job between others; false when there was no space for it. */
+  async runJob(tree: Tree, make: (context: JobContext) => JobStep<Edit>): Promise<boolean> {
+    this.#state.checkUsable();
+    return await new Promise((resolve, reject) => {
+      const act = async (): Promise<StepResult> => {
+        // What was dropped meanwhile takes no edit (law 15).
+        if (this.#state.trees.get(tree.id) !== tree) {
+          reject(new EngineError('unknown-dictionary', `dictionary ${tree.id} was dropped`, { place: { dictionary: tree.id } }));
+          return 'done';
+        }
+        try {
+          resolve(await this.#runner.run(tree, make));
+        } catch (error) {
+          reject(error instanceof Error ? error : new AssertionError(String(error)));
+          throw error;
+        }
+        return 'done';
+      };
+      this.#wanted.push({ act, refuse: reject });
+      this.wake();
+    });
+  }
+
+  /** Whoever wanted something done hears that it will not be. */
+  #refuseWanted(): void {
+    for (const { refuse } of this.#wanted.splice(0)) refuse(this.#state.failure ?? new EngineError('closed', 'the environment is closed'));
+  }
+
   #heaviest(): Heavy | undefined {
     let heaviest: Heavy | undefined;
     for (const tree of this.#state.unsettled) this.#settle(tree);
     for (const tree of this.#state.trees.values()) {
+      if (tree.isHollow) continue;
       for (const [node, weight] of tree.heavy) if (weight > (heaviest?.weight ?? 0)) heaviest = { tree, node, weight };
     }
     return heaviest;
@@ -205,6 +242,7 @@ export class Background {
     this.#stop.abort();
     this.#state.budget.wake();
     await this.#working;
+    this.#refuseWanted();
     await Promise.all(this.#timers);
   }
 }

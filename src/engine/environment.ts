@@ -11,6 +11,8 @@ import { Checkpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { JobRunner } from './job-runner.ts';
+import { BulkLoad } from './load.ts';
+import { MergeRunner } from './merge-runner.ts';
 import { engineOptions } from './options.ts';
 import { Parts } from './parts.ts';
 import { Reads } from './reads.ts';
@@ -18,7 +20,7 @@ import { recover } from './recovery.ts';
 import { EngineState } from './state.ts';
 import { statisticsOf } from './statistics.ts';
 import { EngineTransaction } from './transaction.ts';
-import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
+import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Load, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
 const catalogDictionary = 1 as DictionaryId;
@@ -33,6 +35,7 @@ class FileEnvironment implements Environment {
   readonly #runner: JobRunner;
   readonly #lock: DirectoryLock;
   readonly #open: Set<Transaction>;
+  readonly #loads: Set<BulkLoad> = new Set();
   #transactions: number = 0;
   #closing: Promise<void> | undefined;
   #backup: Promise<BackupReport> | undefined;
@@ -60,6 +63,19 @@ class FileEnvironment implements Environment {
     const transaction = new EngineTransaction(this.#engine, ++this.#transactions, mode, from?.snapshot ?? state.visible);
     this.#open.add(transaction);
     return transaction;
+  }
+
+  load(id: DictionaryId): Load {
+    const { state, parts } = this.#engine;
+    state.checkUsable();
+    const tree = state.treeAt(id, state.visible);
+    if (tree.isHollow) throw new EngineError('locked', `dictionary ${id} is being loaded`, { place: { dictionary: id } });
+    const load = new BulkLoad({
+      state, merges: new MergeRunner(state, parts), runJob: (of, make) => this.#background.runJob(of, make), checkpoint: () => this.#checkpoints.run(),
+      ended: () => this.#loads.delete(load),
+    }, tree);
+    this.#loads.add(load);
+    return load;
   }
 
   async checkpoint(): Promise<void> {
@@ -108,6 +124,7 @@ class FileEnvironment implements Environment {
     const { state } = this.#engine;
     for (const transaction of this.#open) transaction.abort();
     await this.#backup?.catch((cause: unknown) => cause);
+    await Promise.all([...this.#loads].map((load) => load.close()));
     await this.#background.stop();
     try {
       if (state.failure === undefined) await this.#background.flushAll();

@@ -15,6 +15,8 @@ export type {
   EngineStatistics,
   Environment,
   KeyRange,
+  Load,
+  LoadedTotals,
   Seq,
   Soon,
   Totals,

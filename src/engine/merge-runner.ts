@@ -9,7 +9,7 @@ import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
 import type { Front, FrontImage } from './tree/front.ts';
 import { mergeExtents } from './tree/job/merge-work.ts';
-import type { MergeWork, StoredRequest } from './tree/job/merge-work.ts';
+import type { DuplicateRow, MergeWork, StoredRequest } from './tree/job/merge-work.ts';
 import type { FromWorker } from './tree/job/merge-wire.ts';
 import { decodeFences, encodeWork } from './tree/job/merge-wire.ts';
 import type { MergedExtents } from './tree/job/request.ts';
@@ -67,6 +67,7 @@ export class MergeRunner {
       answer = undefined;
       if (request.kind === 'stored') answer = await this.#stored(merging, request);
       else if (request.kind === 'built') await this.#keep(merging, extents, request);
+      else if (request.kind === 'duplicate') throw duplicateRow(merging.tree, request);
       else if (request.kind === 'damaged') throw this.#damaged(merging, request.source, request.basement, request.error);
       else if (clock.monotonicMs() - since > sliceMs) {
         await tasks.pause();
@@ -123,6 +124,8 @@ export class MergeRunner {
         await this.#keep(merging, merging.extents, { ...message, fences: decodeFences(message.fences) });
         channel.post({ kind: 'taken' });
         break;
+      case 'duplicate':
+        throw duplicateRow(merging.tree, message);
       case 'damaged':
         throw this.#damaged(merging, message.source, message.basement, new EngineError(message.code, message.message));
       case 'failed':
@@ -169,6 +172,10 @@ export class MergeRunner {
       target.set(source.subarray(at, at + step), at);
     }
   }
+}
+
+function duplicateRow(tree: Tree, { key, value }: DuplicateRow): EngineError {
+  return new EngineError('duplicate', 'two rows of a load have one key', { place: { dictionary: tree.id, fromKey: key, value } });
 }
 
 function extentOf(work: MergeWork, index: number): Extent {

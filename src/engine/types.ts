@@ -198,6 +198,25 @@ export interface BackupReport {
   readonly logBytes: number;
 }
 
+/** What a load has put into its dictionary; its totals are stated with a commit, as all are. */
+export interface LoadedTotals {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Rows on their way into a dictionary past the log; see `Environment.load`. */
+export interface Load {
+  /** Takes a row, in any order of keys; bytes are copied. Waits while pieces are written. */
+  add(key: Uint8Array, value: Uint8Array): Soon<void>;
+  /**
+   * Puts all rows beneath everything that was written to the dictionary since the load began; durable when it resolves. `duplicate`: two rows
+   * have one key. Whatever it fails with, nothing of it is there.
+   */
+  finish(): Promise<LoadedTotals>;
+  /** Gives everything back. Does nothing after `finish`. */
+  abort(): void;
+}
+
 /** One open data directory. */
 export interface Environment {
   /** Dictionary 1: there from the first open, for those above to keep their catalog in. */
@@ -208,6 +227,12 @@ export interface Environment {
   readonly fatal: Promise<Error>;
   /** `from`: the new transaction shares that transaction's snapshot (only `read`). */
   begin(mode: TransactionMode, from?: Transaction): Transaction;
+  /**
+   * Begins to load a dictionary that has never been written to. Meanwhile others may write to it: what they write is newer than every row of
+   * the load. Who reads it before the load has ended sees a part. A crash before the end of `finish` leaves the dictionary without the rows, and
+   * what was written to it meanwhile is not to be relied on: it is to be dropped then.
+   */
+  load(id: DictionaryId): Load;
   checkpoint(): Promise<void>;
   verify(): Promise<VerifyReport>;
   /**

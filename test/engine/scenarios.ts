@@ -9,6 +9,7 @@ import { SimRandom } from '../sim/sim-random.ts';
 import type { OpenEnvironment } from './history.ts';
 import { conflictWithRange, deleteAllUnread, deleteOlder, deletePart, deleteUnderReader, pointsBesideRange, rangeLocks } from './range-scenarios.ts';
 import { readScenarios } from './read-scenarios.ts';
+import { loadBeneath, loadCrashes, loadMuch, loadOnFullDisk, loadRefused } from './load-scenarios.ts';
 import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
 
@@ -392,6 +393,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a range delete in an older transaction takes only what it sees': deleteOlder,
   'a range waits for writers, and writers for it': rangeLocks,
   'a key that went with a range after the snapshot is a conflict': conflictWithRange,
+  'a load of more than the cache is sorted in pieces and found again': loadMuch,
+  'what is written during a load is newer than its rows': loadBeneath,
+  'a load that is refused, aborted or dropped gives everything back': loadRefused,
+  'a crash in a load leaves all of it or nothing': loadCrashes,
+  'a full disk refuses a load and goes on': loadOnFullDisk,
   'points before a range delete of their transaction go, points after it stay': pointsBesideRange,
   ...readScenarios,
 };

@@ -16,6 +16,7 @@ import type {
   EngineStatistics,
   Environment,
   KeyRange,
+  Load,
   Seq,
   Soon,
   Totals,
@@ -134,6 +135,33 @@ export class ModelEnvironment implements Environment {
       throw new EngineError('unknown-dictionary', `no dictionary ${id}`, { place: { dictionary: id } });
     }
     return dictionary;
+  }
+
+  load(id: DictionaryId): Load {
+    const dictionary = this.dictionary(id, this.newest);
+    const rows = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array }>();
+    let duplicate: Uint8Array | undefined;
+    return {
+      add: (key, value) => {
+        if (rows.has(hex(key))) duplicate = key.slice();
+        rows.set(hex(key), { key: key.slice(), value: value.slice() });
+      },
+      finish: async () => {
+        await Promise.resolve();
+        if (duplicate !== undefined) throw new EngineError('duplicate', 'a key came twice', { place: { fromKey: duplicate, value: must(rows.get(hex(duplicate)), 'there').value } });
+        let bytes = 0;
+        for (const { key, value } of rows.values()) {
+          const entry = dictionary.find(key);
+          if (entry === undefined) dictionary.write(key, { seq: 0, value });
+          else entry.versions.unshift({ seq: 0, value });
+          bytes += key.length + value.length;
+        }
+        return { rows: rows.size, bytes };
+      },
+      abort: () => {
+        rows.clear();
+      },
+    };
   }
 
   checkpoint(): Promise<void> {

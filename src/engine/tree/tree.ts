@@ -77,6 +77,8 @@ export class Tree {
   readonly heavy: Map<BlockNumber, number> = new Map();
   /** Internal nodes with range deletes that hide what an open snapshot sees, with the seq of the oldest. */
   readonly unsettled: Map<BlockNumber, number> = new Map();
+  /** It is being loaded: what is written to it waits at the top. */
+  isHollow: boolean = false;
   /** The newest commit that changed it. */
   lastSeq: number;
   readonly #cache: PartCache<Part>;

@@ -1,7 +1,7 @@
 // Flushing a frozen front: into one new run for each child of the root, which is not read; or, where the root is a leaf, into that leaf. A
 // range delete over everything makes a new tree of what came with it and after it.
 
-import { must } from '../../../base/assert.ts';
+import { assert, must } from '../../../base/assert.ts';
 import type { Edit } from '../edit.ts';
 import { extentsOfAll } from '../edit.ts';
 import type { Front } from '../front.ts';
@@ -13,13 +13,14 @@ import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } fr
 import type { MergeSource } from './merge-work.ts';
 import type { JobStep } from './request.ts';
 import { merge, readNode } from './request.ts';
-import { splitRoot } from './split.ts';
+import { growRoot } from './split.ts';
 import { collectSubtree, hidesAll } from './subtree.ts';
 
 /** Moves the tree's oldest frozen front one level down. */
 export function* flushJob(tree: Tree, context: JobContext): JobStep<Edit> {
   const front = must(tree.frozen.at(-1), 'a frozen front');
   const root = yield* readNode(tree.root);
+  if (tree.isHollow) return yield* flushToHollow(context, root, front);
   if (hidesAll(context, front.ranges)) return yield* flushOverAll(context, root, front);
   return root.kind === 'leaf' ? yield* flushToLeaf(context, root, front) : yield* flushToBuffers(context, root, front);
 }
@@ -67,13 +68,12 @@ function* flushOverAll(context: JobContext, root: TreeNode, front: Front): JobSt
   };
 }
 
-/** Puts as many internal levels over leaves as they need: none over one. */
-function growRoot(context: JobContext, leaves: readonly LeafNode[], pivots: readonly Uint8Array[]): { nodes: TreeNode[]; root: InternalNode | undefined } {
-  if (leaves.length === 1) return { nodes: [...leaves], root: undefined };
-  const root: InternalNode = {
-    kind: 'internal', number: context.newNumber(), height: 1, pivots, children: leaves.map((leaf) => leaf.number), buffers: leaves.map(() => []),
-    ranges: leaves.map(() => []),
-  };
-  const split = splitRoot(context, root);
-  return { nodes: [...leaves, ...split.nodes], root: split.root };
+/** Of a tree that is being loaded everything waits at the top, since nobody knows yet what it is newer than. */
+function* flushToHollow(context: JobContext, root: TreeNode, front: Front): JobStep<Edit> {
+  if (root.kind === 'internal') return yield* flushToBuffers(context, root, front);
+  assert(root.extent === undefined, 'a tree is empty when its loading begins');
+  const number = context.newNumber();
+  const empty: InternalNode = { kind: 'internal', number, height: 1, pivots: [], children: [root.number], buffers: [[]], ranges: [[]] };
+  const edit = yield* flushToBuffers(context, empty, front);
+  return { ...edit, root: number, height: 1 };
 }

@@ -123,3 +123,21 @@ export class ExtentInput implements MergeInput {
     this.#at = 0;
   }
 }
+
+/** Inputs whose keys follow one another, as one. */
+export class ChainInput implements MergeInput {
+  readonly #inputs: readonly MergeInput[];
+  #at: number = 0;
+
+  constructor(inputs: readonly MergeInput[]) {
+    this.#inputs = inputs;
+  }
+
+  *next(): MergeStep<MergeWindow | undefined> {
+    for (let input = this.#inputs[this.#at]; input !== undefined; input = this.#inputs[++this.#at]) {
+      const window = yield* input.next();
+      if (window !== undefined) return window;
+    }
+    return undefined;
+  }
+}

@@ -61,6 +61,10 @@ class MergeServer {
         this.#send({ kind: 'built', range, image, fences: encodeFences(fences) }, [image]);
         break;
       }
+      case 'duplicate':
+        this.#merge = undefined;
+        this.#send(request);
+        break;
       case 'damaged': {
         const { source, basement, error } = request;
         this.#merge = undefined;

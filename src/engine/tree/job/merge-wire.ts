@@ -10,11 +10,11 @@ import type { RangeDelete } from '../../run/range-delete.ts';
 import { Front } from '../front.ts';
 import type { FrontImage } from '../front.ts';
 import type { Extent } from '../node.ts';
-import type { MergeCut, MergeSource, MergeWork, StoredRequest } from './merge-work.ts';
+import type { DuplicateRow, MergeCut, MergeSource, MergeWork, StoredRequest } from './merge-work.ts';
 
 type SentSource =
   | { readonly kind: 'front'; readonly image: FrontImage }
-  | { readonly kind: 'extent'; readonly block: Extent['block']; readonly fences: Uint8Array; readonly from?: Uint8Array; readonly to?: Uint8Array };
+  | { readonly kind: 'extent'; readonly block: Extent['block']; readonly fences: Uint8Array; readonly from?: Uint8Array; readonly to?: Uint8Array; readonly follows?: boolean };
 
 /** What the worker is sent: a merge to begin, the bytes that it asked for, the word that an extent was taken, or to forget the merge. */
 export type ToWorker =
@@ -27,6 +27,7 @@ export type ToWorker =
 export type FromWorker =
   | StoredRequest
   | { readonly kind: 'built'; readonly range: number; readonly image: Uint8Array; readonly fences: Uint8Array }
+  | DuplicateRow
   | { readonly kind: 'damaged'; readonly source: number; readonly basement: number; readonly code: EngineErrorCode; readonly message: string }
   | { readonly kind: 'end' }
   | { readonly kind: 'failed'; readonly message: string };
@@ -44,10 +45,10 @@ function encodeRange({ from, to, seq }: RangeDelete): RangeDelete {
 
 function encodeSource(source: MergeSource, images: ReadonlyMap<Front, FrontImage>): SentSource {
   if (source.kind === 'front') return { kind: 'front', image: images.get(source.front) ?? source.front.image() };
-  const { extent, from, to } = source;
+  const { extent, from, to, follows } = source;
   return {
     kind: 'extent', block: extent.block, fences: encodeFences(extent.fences),
-    ...(from === undefined ? {} : { from: from.slice() }), ...(to === undefined ? {} : { to: to.slice() }),
+    ...(from === undefined ? {} : { from: from.slice() }), ...(to === undefined ? {} : { to: to.slice() }), ...(follows === undefined ? {} : { follows }),
   };
 }
 
@@ -59,8 +60,8 @@ export function decodeWork(sent: Extract<ToWorker, { kind: 'begin' }>): MergeWor
 
 function decodeSource(sent: SentSource): MergeSource {
   if (sent.kind === 'front') return { kind: 'front', front: Front.ofImage(sent.image) };
-  const { block, fences, from, to } = sent;
-  return { kind: 'extent', extent: { block, fences: decodeFences(fences) }, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const { block, fences, from, to, follows } = sent;
+  return { kind: 'extent', extent: { block, fences: decodeFences(fences) }, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), ...(follows === undefined ? {} : { follows }) };
 }
 
 /** Fences as bytes of their own. */

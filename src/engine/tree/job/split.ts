@@ -2,7 +2,7 @@
 // several nodes. The parent must have nothing waiting for the node, since a buffer belongs to one child.
 
 import { must } from '../../../base/assert.ts';
-import type { InternalNode } from '../node.ts';
+import type { InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { JobContext } from './job-context.ts';
 
 /** A node as several, and the pivots between them. The first keeps the number. */
@@ -45,4 +45,15 @@ export function splitRoot(context: JobContext, root: InternalNode): { readonly n
       children: split.nodes.map((node) => node.number), buffers: split.nodes.map(() => []), ranges: split.nodes.map(() => []),
     };
   }
+}
+
+/** Puts as many internal levels over leaves as they need: none over one. */
+export function growRoot(context: JobContext, leaves: readonly LeafNode[], pivots: readonly Uint8Array[]): { nodes: TreeNode[]; root: InternalNode | undefined } {
+  if (leaves.length === 1) return { nodes: [...leaves], root: undefined };
+  const root: InternalNode = {
+    kind: 'internal', number: context.newNumber(), height: 1, pivots, children: leaves.map((leaf) => leaf.number), buffers: leaves.map(() => []),
+    ranges: leaves.map(() => []),
+  };
+  const split = splitRoot(context, root);
+  return { nodes: [...leaves, ...split.nodes], root: split.root };
 }
