@@ -8,9 +8,10 @@ import { Binary, Document, equalValues } from '../bson/index.ts';
 import type { Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Env } from '../env/index.ts';
-import { multikeyRangeOf, nameKey, nameRange, namespaceOfKey, encodeEntry } from './entry.ts';
+import { multikeyRangeOf, nameKey, nameRange, namespaceOfKey, encodeEntry, readyIndex } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import { IndexBuilds } from './index-build.ts';
+import type { BuildParts } from './index-build.ts';
 import { newIndexes } from './index-spec.ts';
 import { eachRow } from './rows.ts';
 import { modifyEntry } from './modify.ts';
@@ -37,12 +38,12 @@ export class StoredCatalog implements Catalog {
   readonly #maker: ObjectMaker;
   readonly #builds: IndexBuilds;
 
-  constructor(engine: Environment, env: Env, names: NameTable, maker: ObjectMaker) {
-    this.#engine = engine;
-    this.#env = env;
-    this.#names = names;
-    this.#maker = maker;
-    this.#builds = new IndexBuilds({ catalog: this, engine, names, maker });
+  constructor(parts: Omit<BuildParts, 'catalog'>) {
+    this.#engine = parts.engine;
+    this.#env = parts.env;
+    this.#names = parts.names;
+    this.#maker = parts.maker;
+    this.#builds = new IndexBuilds({ ...parts, catalog: this });
   }
 
   begin(mode: TransactionMode, from?: CatalogTransaction): StoredTransaction {
@@ -131,7 +132,7 @@ export class StoredCatalog implements Catalog {
     const idIndex = options.get('capped') === true ? txn.engine.createDictionary() : undefined;
     const timeSeries = timeSeriesOf(options);
     const first = timeSeries === undefined ? undefined : firstIndexSpec(timeSeries);
-    const indexes = first === undefined ? [] : [{ spec: first, dictionary: txn.engine.createDictionary() }];
+    const indexes = first === undefined ? [] : [readyIndex(first, txn.engine.createDictionary())];
     return { kind: 'collection', uuid: this.#uuid(), dictionary, idIndex, options, indexes };
   }
 
@@ -170,6 +171,9 @@ export class StoredCatalog implements Catalog {
     if (from.text === to.text) throw new CommandError(20, 'IllegalOperation', "Can't rename a collection to itself");
     const source = await this.#lockName(stored, from);
     if (source === undefined) throw new CommandError(26, 'NamespaceNotFound', `Source collection ${from.text} does not exist`);
+    if (source.kind === 'collection' && source.state.build !== undefined) {
+      throw new CommandError(12587, 'BackgroundOperationInProgressForNamespace', `cannot rename ${from.text}: an index build is in progress`);
+    }
     if (source.kind === 'view' || (source.options.timeSeries !== undefined && choices.series !== true)) {
       throw new CommandError(166, 'CommandNotSupportedOnView', `cannot rename view or time series: ${from.text}`);
     }
@@ -222,6 +226,7 @@ export class StoredCatalog implements Catalog {
       );
     }
     const collection = existing ?? (await this.ensureCollection(txn, ns));
+    if (collection.state.build !== undefined) throw changedMeanwhile(ns.text);
     const wanted = newIndexes(collection.indexes, specs, ns.text);
     if (wanted.length > 0) await this.#builds.addEmpty(stored, collection, wanted);
     const before = collection.indexes.length;
@@ -256,6 +261,11 @@ export class StoredCatalog implements Catalog {
   /** Puts an entry in the place of `before` with the transaction; the name's row must be locked by it. */
   async replaceEntry(txn: StoredTransaction, before: StoredCollection, entry: NameEntry): Promise<Named> {
     return this.#put(txn, before.ns, before, entry);
+  }
+
+  /** Drops an index's dictionary and its flags with the transaction. */
+  async dropIndex(txn: StoredTransaction, id: StoredCollection['dictionary']): Promise<void> {
+    await this.#dropIndex(txn, id);
   }
 
   /** Locks the row of a name and gives what it stands for; `write-conflict` where that has changed since the snapshot. */
@@ -293,7 +303,11 @@ export class StoredCatalog implements Catalog {
   async #remove(txn: StoredTransaction, ns: Namespace, named: Named): Promise<void> {
     await this.#forget(txn, ns, named);
     if (named.kind === 'view') return;
-    for (const index of named.secondaries) await this.#dropIndex(txn, index.dictionary);
+    for (const { dictionary, side } of named.entry.indexes) {
+      await this.#dropIndex(txn, dictionary);
+      if (side !== undefined) txn.engine.dropDictionary(side);
+    }
+    if (named.entry.idIndex !== undefined) await this.#dropIndex(txn, named.entry.idIndex);
     txn.engine.dropDictionary(named.dictionary);
   }
 

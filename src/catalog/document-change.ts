@@ -10,6 +10,7 @@ import type { Namespace } from './namespace.ts';
 import type { IndexRow } from './index-row.ts';
 import { duplicateKey } from './refusal.ts';
 import { afterSoon, eachSoon } from './soon.ts';
+import { sideValue } from './side-row.ts';
 import type { StoredIndex } from './stored-index.ts';
 import type { StoredTransaction } from './transaction.ts';
 import type { RecordKey } from './types.ts';
@@ -31,7 +32,7 @@ export interface ChangedCollection {
   readonly ns: Namespace;
   readonly dictionary: DictionaryId;
   readonly catalogDictionary: DictionaryId;
-  readonly secondaries: readonly StoredIndex[];
+  readonly kept: readonly StoredIndex[];
 }
 
 /** The rows of one change of one document. */
@@ -50,7 +51,7 @@ export class DocumentChange {
     this.#key = key;
     this.#before = before;
     this.#after = after;
-    for (const index of collection.secondaries) this.#compare(index);
+    for (const index of collection.kept) this.#compare(index);
   }
 
   #compare(index: StoredIndex): void {
@@ -144,9 +145,11 @@ const empty = new Uint8Array(0);
 const rowBytes = (row: IndexRow): number => row.key.length + row.value.length;
 
 function remove(txn: StoredTransaction, { index, row }: Going): Soon<void> {
+  if (index.isSide) return txn.engine.putCovered(index.dictionary, row.key, sideValue(row.value, false));
   return index.unique ? txn.engine.remove(index.dictionary, row.key) : txn.engine.removeCovered(index.dictionary, row.key);
 }
 
 function put(txn: StoredTransaction, { index, row }: Coming): Soon<void> {
+  if (index.isSide) return txn.engine.putCovered(index.dictionary, row.key, sideValue(row.value, true));
   return index.unique ? txn.engine.put(index.dictionary, row.key, row.value) : txn.engine.putCovered(index.dictionary, row.key, row.value);
 }

@@ -1,7 +1,7 @@
 // The rows of dictionary 1: how names, collections and index flags are kept. Keys are one letter and the name, so that a database's
 // collections are one range; values are BSON. `f`: the format. `c` db 00 collection: a collection or view. `m` dictionary field component:
 // that component of an indexed path was an array in some document (only ever added, with an equal value, so it needs no lock).
-// `b` dictionary: an index that is being built; what is still there at open is left over from a crash and is dropped.
+// An index that is being built is in its collection's row, marked; what is still marked at open is left over from a crash and is dropped.
 
 import { EngineError } from '../base/errors.ts';
 import { decodeUtf8, encodeUtf8 } from '../base/text.ts';
@@ -16,7 +16,14 @@ export const catalogFormat = 1;
 export interface IndexEntryRow {
   readonly spec: Document;
   readonly dictionary: DictionaryId;
+  /** It is being built: known to writers only, and taken back at the next opening. */
+  readonly building: boolean;
+  /** Of a unique index that is being built: where writers keep it meanwhile. */
+  readonly side: DictionaryId | undefined;
 }
+
+/** The row of an index that is whole. */
+export const readyIndex = (spec: Document, dictionary: DictionaryId): IndexEntryRow => ({ spec, dictionary, building: false, side: undefined });
 
 /** A collection or view as it is kept. */
 export type NameEntry =
@@ -34,7 +41,6 @@ export type NameEntry =
 const letter = (text: string): number => text.charCodeAt(0);
 const nameLetter = letter('c');
 const multikeyLetter = letter('m');
-const buildLetter = letter('b');
 
 export const formatKey: Uint8Array = encodeUtf8('f');
 
@@ -87,10 +93,6 @@ export function multikeyOfKey(key: Uint8Array): MultikeyFlag {
   return { dictionary: idOfKey(key), field: key[7] as number, component: key[8] as number };
 }
 
-export const buildKey = (id: DictionaryId): Uint8Array => idKey(buildLetter, id, []);
-export const buildRange: KeyRange = { from: Uint8Array.of(buildLetter), to: Uint8Array.of(buildLetter + 1) };
-export const buildOfKey: (key: Uint8Array) => DictionaryId = idOfKey;
-
 /** The value of a name's row. */
 export function encodeEntry(entry: NameEntry): Uint8Array {
   if (entry.kind === 'view') return Document.of({ kind: 'view', options: entry.options }).toBytes();
@@ -101,7 +103,13 @@ export function encodeEntry(entry: NameEntry): Uint8Array {
     idIndex: entry.idIndex === undefined ? undefined : BigInt(entry.idIndex),
     options: entry.options,
     indexes: BsonArray.of(
-      entry.indexes.map((index) => Document.of({ spec: index.spec, dictionary: BigInt(index.dictionary) })),
+      entry.indexes.map(({ spec, dictionary, building, side }) =>
+        Document.of({
+          spec, dictionary: BigInt(dictionary),
+          ...(building ? { building: true } : {}),
+          ...(side === undefined ? {} : { side: BigInt(side) }),
+        }),
+      ),
     ),
   }).toBytes();
 }
@@ -130,10 +138,11 @@ export function decodeEntry(ns: Namespace, bytes: Uint8Array): NameEntry {
 function decodeIndex(ns: Namespace, item: Value): IndexEntryRow {
   const spec = item instanceof Document ? item.get('spec') : undefined;
   if (!(item instanceof Document) || !(spec instanceof Document)) throw damaged(ns);
-  return { spec, dictionary: idOf(ns, item, 'dictionary') };
+  const side = item.has('side') ? idOf(ns, item, 'side') : undefined;
+  return { spec, dictionary: idOf(ns, item, 'dictionary'), building: item.get('building') === true, side };
 }
 
-function idOf(ns: Namespace, row: Document, name: 'dictionary' | 'idIndex'): DictionaryId {
+function idOf(ns: Namespace, row: Document, name: 'dictionary' | 'idIndex' | 'side'): DictionaryId {
   const id = row.get(name);
   if (typeof id !== 'bigint') throw damaged(ns);
   return Number(id) as DictionaryId;

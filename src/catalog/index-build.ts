@@ -1,15 +1,14 @@
-// Building indexes on a collection that has documents. Writers of the collection are held back while it lasts: nothing that wrote it commits
-// until the index is registered, what was written under the old definition does not commit then (law 29), and commits under way are waited
-// for. Small collections are
-// built in the one transaction that registers the index. Larger ones in batches of transactions, in bounded memory, into dictionaries that
-// only `b` rows of dictionary 1 know; the last transaction registers the indexes and takes the rows away, so that a crash leaves dictionaries
-// that the next open drops, and nothing that anybody can see.
+// Building indexes on a collection that has documents. Small collections are built in the one transaction that registers the index, with the
+// writers of the collection held back for that moment: nothing that wrote it commits until then, and what was written under the old definition
+// does not commit at all (law 29). Larger ones are built beside their writers (online-build.ts). One build of a collection at a time.
 
 import { compareBytes, equalBytes } from '../base/bytes.ts';
 import { Document } from '../bson/index.ts';
 import type { DictionaryId, Environment } from '../engine/index.ts';
+import type { Env } from '../env/index.ts';
 import { deferred } from './deferred.ts';
-import { buildKey, multikeyKey } from './entry.ts';
+import { whileHeld } from './hold.ts';
+import { multikeyKey, readyIndex } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import type { IndexRow } from './index-row.ts';
 import { newIndexes } from './index-spec.ts';
@@ -17,14 +16,15 @@ import type { Named, NameTable } from './name-table.ts';
 import type { StoredTransaction } from './transaction.ts';
 import type { Namespace } from './namespace.ts';
 import type { ObjectMaker } from './object-maker.ts';
+import { OnlineBuild } from './online-build.ts';
 import { dictionaryOptionsOf } from './options.ts';
 import { attemptsMax, duplicateKey, isTransient, noCollection } from './refusal.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import type { StoredIndex } from './stored-index.ts';
-import type { IndexBuild, IndexDefinition, IndexesCreated } from './types.ts';
+import type { CatalogChoices, IndexBuild, IndexDefinition, IndexesCreated } from './types.ts';
 
-/** Collections up to this many documents are built in one transaction. */
-const inlineDocumentsMax = 1000;
+/** Collections up to this many documents are built in one transaction, unless somebody says otherwise. */
+const inlineDocumentsMaxDefault = 1000;
 /** Rows are sorted and put in pieces: the memory a build takes, well below what one transaction may write (an eighth of the cache). */
 const batchShare = 32;
 const batchBytesMin = 1 << 16;
@@ -36,8 +36,10 @@ const empty = new Uint8Array(0);
 export interface BuildParts {
   readonly catalog: DefinitionChanges;
   readonly engine: Environment;
+  readonly env: Env;
   readonly names: NameTable;
   readonly maker: ObjectMaker;
+  readonly choices: CatalogChoices;
 }
 
 /** The catalog, as far as builds change definitions. */
@@ -47,6 +49,7 @@ export interface DefinitionChanges {
   collection(txn: StoredTransaction, ns: Namespace): StoredCollection | undefined | Promise<StoredCollection | undefined>;
   ensureCollection(txn: StoredTransaction, ns: Namespace): Promise<StoredCollection>;
   lockName(txn: StoredTransaction, ns: Namespace): Promise<Named | undefined>;
+  dropIndex(txn: StoredTransaction, id: DictionaryId): Promise<void>;
   replaceEntry(txn: StoredTransaction, before: StoredCollection, entry: NameEntry): Promise<Named>;
 }
 
@@ -118,7 +121,7 @@ export class IndexBuilds {
 
   async #register(txn: StoredTransaction, collection: StoredCollection, added: readonly StoredIndex[]): Promise<void> {
     await this.#parts.catalog.lockName(txn, collection.ns);
-    const rows = added.map(({ spec, dictionary }) => ({ spec, dictionary }));
+    const rows = added.map(({ spec, dictionary }) => readyIndex(spec, dictionary));
     const { entry } = collection;
     await this.#parts.catalog.replaceEntry(txn, collection, { ...entry, indexes: [...entry.indexes, ...rows] });
   }
@@ -137,23 +140,22 @@ export class IndexBuilds {
     return { createdCollectionAutomatically: existing === undefined, before, after: before + wanted.length };
   }
 
-  /** Holds the writers back and builds; undefined: somebody else was building, look again. */
+  /** Builds; undefined: somebody else was building, look again. */
   async #onExisting(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated | undefined> {
     const { names } = this.#parts;
     const newest = names.newest(ns.text);
     if (newest?.kind !== 'collection') return undefined;
     const { state } = newest;
-    if (state.held !== undefined) {
-      await state.held;
+    if (state.build !== undefined) {
+      await state.build;
       return undefined;
     }
     const { promise, end } = deferred();
-    state.held = promise;
+    state.build = promise;
     try {
-      await Promise.allSettled([...state.committing]);
       return await this.#build(ns, specs, checkInterrupt);
     } finally {
-      state.held = undefined;
+      state.build = undefined;
       end();
     }
   }
@@ -176,7 +178,10 @@ export class IndexBuilds {
     this.#running.add(build);
     try {
       const job: Job = { collection, wanted, build, checkInterrupt };
-      if (wanted.length > 0) await (total <= inlineDocumentsMax ? this.#inline(job) : this.#inBatches(job));
+      if (wanted.length === 0) return { createdCollectionAutomatically: false, before, after: before };
+      const inlineDocumentsMax = this.#parts.choices.inlineDocumentsMax ?? inlineDocumentsMaxDefault;
+      if (total <= inlineDocumentsMax) await whileHeld(collection.state, () => this.#inline(job));
+      else await new OnlineBuild(this.#parts, { ...job, progress: (documents) => (build.documentsDone += documents) }).run();
     } finally {
       this.#running.delete(build);
     }
@@ -197,28 +202,6 @@ export class IndexBuilds {
     }
   }
 
-  async #inBatches(job: Job): Promise<void> {
-    const { catalog } = this.#parts;
-    const indexes = await this.#announce(job.wanted);
-    try {
-      const reader = catalog.begin('read');
-      let flags: Flags;
-      try {
-        flags = await this.#rows(reader, job, indexes, (rows) => catalog.run((txn) => putRows(txn, job.collection, rows)));
-      } finally {
-        reader.abort();
-      }
-      await catalog.run(async (txn) => {
-        await this.#register(txn, await this.#current(txn, job), indexes);
-        await this.#putFlags(txn, flags);
-        for (const { dictionary } of indexes) await txn.engine.remove(this.#catalogDictionary, buildKey(dictionary));
-      });
-    } catch (error) {
-      await this.#takeBack(indexes);
-      throw error;
-    }
-  }
-
   get #catalogDictionary(): DictionaryId {
     return this.#parts.engine.catalogDictionary;
   }
@@ -228,25 +211,6 @@ export class IndexBuilds {
     const named = await this.#parts.catalog.lockName(txn, collection.ns);
     if (named?.kind !== 'collection' || !equalBytes(named.uuid.bytes, collection.uuid.bytes)) throw noCollection(collection.ns);
     return named;
-  }
-
-  /** Makes dictionaries that the next open drops unless they are registered by then. */
-  async #announce(wanted: readonly IndexDefinition[]): Promise<StoredIndex[]> {
-    return this.#parts.catalog.run(async (txn) => {
-      const indexes = wanted.map((definition) => this.#newIndex(txn, definition));
-      for (const { dictionary } of indexes) await txn.engine.put(this.#catalogDictionary, buildKey(dictionary), empty);
-      return indexes;
-    });
-  }
-
-  async #takeBack(indexes: readonly StoredIndex[]): Promise<void> {
-    await this.#parts.catalog.run(async (txn) => {
-      for (const { dictionary } of indexes) {
-        await txn.engine.remove(this.#catalogDictionary, buildKey(dictionary));
-        txn.engine.dropDictionary(dictionary);
-        this.#parts.maker.forget(dictionary);
-      }
-    });
   }
 
   /** Gives the rows of all documents, in pieces sorted by index and key; the flags they need. */

@@ -10,6 +10,7 @@ export { salvagedName } from './salvage.ts';
 export type { SalvagedName } from './salvage.ts';
 export type {
   Catalog,
+  CatalogChoices,
   CatalogTransaction,
   Collection,
   CollectionCheck,

@@ -14,7 +14,7 @@ import type { Namespace } from './namespace.ts';
 import { collationOf } from './options.ts';
 import { MultikeyFlags } from './multikey-flags.ts';
 import type { Named } from './name-table.ts';
-import type { StoredTransaction } from './transaction.ts';
+import type { CollectionState, StoredTransaction } from './transaction.ts';
 import { eachRow } from './rows.ts';
 import { StoredCollection } from './stored-collection.ts';
 import type { CollectionServices } from './stored-collection.ts';
@@ -51,8 +51,8 @@ export class ObjectMaker {
     const state =
       before?.kind === 'collection' && before.dictionary === entry.dictionary
         ? before.state
-        : { version: 0, held: undefined, committing: new Set<Promise<unknown>>(), lastWrite: 0, lastRecord: undefined };
-    return new StoredCollection({ ns, entry, indexes: this.#indexesOf(entry), state, version: state.version }, this.#services);
+        : freshState();
+    return new StoredCollection({ ns, entry, indexes: this.#indexesOf(entry), building: this.#buildingOf(entry), state, version: state.version }, this.#services);
   }
 
   /** The object of an entry as a snapshot has it, for reading only. */
@@ -60,8 +60,8 @@ export class ObjectMaker {
     if (entry.kind === 'view') return new StoredView(ns, entry.options);
     const indexes = this.#indexesOf(entry);
     for (const index of indexes) await loadFlags(txn, this.#services.catalogDictionary, index);
-    const state = { version: 0, held: undefined, committing: new Set<Promise<unknown>>(), lastWrite: 0, lastRecord: undefined };
-    return new StoredCollection({ ns, entry, indexes, state, version: readOnlyVersion }, this.#services);
+    const state = freshState();
+    return new StoredCollection({ ns, entry, indexes, building: [], state, version: readOnlyVersion }, this.#services);
   }
 
   #indexesOf(entry: Extract<NameEntry, { readonly kind: 'collection' }>): readonly StoredIndex[] {
@@ -73,7 +73,18 @@ export class ObjectMaker {
     const collation = collationOf(entry.options);
     const definition = collation === undefined ? primaryDefinition : defineIndex(primarySpecOf(collation), [1]);
     const primary = new StoredIndex({ ...definition, unique: entry.idIndex !== undefined }, place, this.queryOptions);
-    return [primary, ...entry.indexes.map(({ spec, dictionary }) => this.#index(defineIndex(spec), dictionary))];
+    const ready = entry.indexes.filter(({ building }) => !building);
+    return [primary, ...ready.map(({ spec, dictionary }) => this.#index(defineIndex(spec), dictionary))];
+  }
+
+  /** What writers keep of indexes that are being built. */
+  #buildingOf(entry: Extract<NameEntry, { readonly kind: 'collection' }>): readonly StoredIndex[] {
+    return entry.indexes.filter(({ building }) => building).map(({ spec, dictionary, side }) => {
+      const definition = defineIndex(spec);
+      const index = this.#index(definition, dictionary);
+      if (side === undefined) return index;
+      return new StoredIndex({ ...definition, unique: false }, { dictionary: side, isPrimary: false, flags: index.flags, sideOf: dictionary }, this.queryOptions);
+    });
   }
 
   #index(definition: ReturnType<typeof defineIndex>, dictionary: DictionaryId): StoredIndex {
@@ -99,6 +110,10 @@ export class ObjectMaker {
   forget(dictionary: DictionaryId): void {
     this.#indexes.delete(dictionary);
   }
+}
+
+function freshState(): CollectionState {
+  return { version: 0, held: undefined, build: undefined, committing: new Set(), lastWrite: 0, lastRecord: undefined };
 }
 
 async function loadFlags(txn: StoredTransaction, dictionary: DictionaryId, index: StoredIndex): Promise<void> {

@@ -3,39 +3,55 @@
 
 import { EngineError } from '../base/errors.ts';
 import { describeValue, Document } from '../bson/index.ts';
-import type { Environment } from '../engine/index.ts';
+import type { DictionaryId, Environment, Transaction } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 import { StoredCatalog } from './catalog.ts';
-import { buildKey, buildOfKey, buildRange, catalogFormat, decodeEntry, formatKey, multikeyOfKey, multikeyRange, nameRange, namespaceOfKey } from './entry.ts';
+import { catalogFormat, decodeEntry, encodeEntry, formatKey, multikeyOfKey, multikeyRange, multikeyRangeOf, nameRange, namespaceOfKey } from './entry.ts';
+import type { NameEntry } from './entry.ts';
+import type { Namespace } from './namespace.ts';
 import { NameTable } from './name-table.ts';
 import { ObjectMaker } from './object-maker.ts';
 import { eachRow } from './rows.ts';
-import type { Catalog } from './types.ts';
+import type { Catalog, CatalogChoices } from './types.ts';
 
 /** Opens the catalog; an environment has one at a time. EngineError `format` where a newer program wrote it. */
-export async function openCatalog(engine: Environment, env: Env): Promise<Catalog> {
+export async function openCatalog(engine: Environment, env: Env, choices: CatalogChoices = {}): Promise<Catalog> {
   await prepare(engine);
   const maker = new ObjectMaker(engine, env);
   const names = new NameTable(engine.catalogDictionary, (txn, ns, entry) => maker.load(txn, ns, entry));
   await readNames(engine, maker, names);
-  return new StoredCatalog(engine, env, names, maker);
+  return new StoredCatalog({ engine, env, names, maker, choices });
 }
 
 async function prepare(engine: Environment): Promise<void> {
   const txn = engine.begin('statement');
   const { catalogDictionary } = engine;
   const format = await txn.get(catalogDictionary, formatKey);
-  const left: Uint8Array[] = [];
-  await eachRow(txn.cursor(catalogDictionary, buildRange, 1), (key) => left.push(key.slice()));
+  const left: { readonly key: Uint8Array; readonly ns: Namespace; readonly entry: NameEntry }[] = [];
   if (format !== undefined) checkFormat(format);
   else await txn.put(catalogDictionary, formatKey, Document.of({ format: catalogFormat }).toBytes());
-  for (const key of left) {
-    const dictionary = buildOfKey(key);
-    txn.dropDictionary(dictionary);
-    await txn.remove(catalogDictionary, buildKey(dictionary));
-  }
+  await eachRow(txn.cursor(catalogDictionary, nameRange(), 1), (key, value) => {
+    const ns = namespaceOfKey(key.slice());
+    const entry = decodeEntry(ns, value);
+    if (entry.kind === 'collection' && entry.indexes.some(({ building }) => building)) left.push({ key: key.slice(), ns, entry });
+  });
+  for (const { key, entry } of left) await txn.put(catalogDictionary, key, encodeEntry(await withoutBuilds(txn, catalogDictionary, entry)));
   if (format === undefined || left.length > 0) await txn.commit();
   else txn.abort();
+}
+
+/** The entry without the indexes that were being built when the program ended; their dictionaries go with the transaction. */
+async function withoutBuilds(txn: Transaction, catalogDictionary: DictionaryId, entry: NameEntry): Promise<NameEntry> {
+  if (entry.kind !== 'collection') return entry;
+  for (const { building, dictionary, side } of entry.indexes) {
+    if (!building) continue;
+    const flags: Uint8Array[] = [];
+    await eachRow(txn.cursor(catalogDictionary, multikeyRangeOf(dictionary), 1), (key) => flags.push(key.slice()));
+    for (const flag of flags) await txn.remove(catalogDictionary, flag);
+    txn.dropDictionary(dictionary);
+    if (side !== undefined) txn.dropDictionary(side);
+  }
+  return { ...entry, indexes: entry.indexes.filter(({ building }) => !building) };
 }
 
 function checkFormat(row: Uint8Array): void {

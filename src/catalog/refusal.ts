@@ -20,6 +20,9 @@ export const notSupportedInTransaction = (message: string): CommandError =>
   new CommandError(263, 'OperationNotSupportedInTransaction', message);
 
 export const noCollection = (ns: Namespace): CommandError => new CommandError(26, 'NamespaceNotFound', `ns does not exist: ${ns.text}`);
+/** The collection of an index build went. */
+export const buildAborted = (ns: Namespace): CommandError =>
+  new CommandError(276, 'IndexBuildAborted', `Index build failed: collection ${ns.text} was dropped`);
 export const namespaceExists = (message: string): CommandError => new CommandError(48, 'NamespaceExists', message);
 export const isView = (ns: Namespace): CommandError =>
   new CommandError(166, 'CommandNotSupportedOnView', `Namespace ${ns.text} is a view, not a collection`);

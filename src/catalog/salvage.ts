@@ -38,6 +38,6 @@ export function salvagedName(key: Uint8Array, value: Uint8Array): SalvagedName |
 function nameOf(ns: Namespace, entry: NameEntry): SalvagedName {
   if (entry.kind === 'view') return { ns, dictionary: undefined, indexDictionaries: [], options: entry.options, indexes: [] };
   const { dictionary, idIndex, indexes, options } = entry;
-  const indexDictionaries = [...indexes.map((index) => index.dictionary), ...(idIndex === undefined ? [] : [idIndex])];
-  return { ns, dictionary, indexDictionaries, options, indexes: indexes.map(({ spec }) => spec) };
+  const indexDictionaries = [...indexes.flatMap((index) => (index.side === undefined ? [index.dictionary] : [index.dictionary, index.side])), ...(idIndex === undefined ? [] : [idIndex])];
+  return { ns, dictionary, indexDictionaries, options, indexes: indexes.filter(({ building }) => !building).map(({ spec }) => spec) };
 }

@@ -48,6 +48,8 @@ export interface CollectionParts {
   readonly entry: Extract<NameEntry, { readonly kind: 'collection' }>;
   /** `_id_` first. */
   readonly indexes: readonly StoredIndex[];
+  /** What writers keep of indexes that are being built. */
+  readonly building: readonly StoredIndex[];
   readonly state: CollectionState;
   readonly version: number;
 }
@@ -60,6 +62,8 @@ export class StoredCollection implements Collection {
   readonly dictionary: DictionaryId;
   readonly indexes: readonly StoredIndex[];
   readonly secondaries: readonly StoredIndex[];
+  /** All that a writer keeps beside the documents. */
+  readonly kept: readonly StoredIndex[];
   readonly entry: CollectionParts['entry'];
   readonly state: CollectionState;
   readonly options: CollectionOptions;
@@ -77,6 +81,7 @@ export class StoredCollection implements Collection {
     this.indexes = parts.indexes;
     this.isKeyedById = parts.entry.idIndex === undefined;
     this.secondaries = this.isKeyedById ? parts.indexes.slice(1) : parts.indexes;
+    this.kept = parts.building.length === 0 ? this.secondaries : [...this.secondaries, ...parts.building];
     this.state = parts.state;
     this.version = parts.version;
     this.options = optionsOf(parts.entry.options);

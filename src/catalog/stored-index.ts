@@ -31,6 +31,8 @@ export interface IndexPlace {
   readonly dictionary: DictionaryId;
   readonly isPrimary: boolean;
   readonly flags: MultikeyFlags;
+  /** Of what writers keep beside an index that is being built: the index. */
+  readonly sideOf?: DictionaryId;
 }
 
 const noRows: DocumentRows = { rows: [], flags: [] };
@@ -54,6 +56,9 @@ export class StoredIndex implements Index {
   readonly spec: Document;
   readonly dictionary: DictionaryId;
   readonly isPrimary: boolean;
+  /** What writers keep beside a unique index that is being built: its rows say of each document whether it has the key. */
+  readonly isSide: boolean;
+  readonly #flagsDictionary: DictionaryId;
   /** Shared by all objects for this dictionary. */
   readonly flags: MultikeyFlags;
   readonly #finder: SlotFinder;
@@ -78,6 +83,8 @@ export class StoredIndex implements Index {
     this.spec = definition.spec;
     this.dictionary = place.dictionary;
     this.isPrimary = place.isPrimary;
+    this.isSide = place.sideOf !== undefined;
+    this.#flagsDictionary = place.sideOf ?? place.dictionary;
     this.flags = place.flags;
     const paths = definition.paths.map(indexPath);
     this.#finder = new SlotFinder(paths);
@@ -173,6 +180,11 @@ export class StoredIndex implements Index {
     return readIndexRow(this, key, value);
   }
 
+  /** As `entry`, of what lies in the side dictionary of this unique index. */
+  entryOfSide(key: Uint8Array, value: Uint8Array): IndexEntry {
+    return readIndexRow({ unique: false, clustering: this.clustering }, key, value);
+  }
+
   /** The values of a row as a document of paths, for messages. */
   keyValue({ key, value }: IndexRow): Document {
     const values = exactValues(this, this.entry(key, value));
@@ -189,7 +201,7 @@ export class StoredIndex implements Index {
 
   /** A flag as it is kept. */
   flagRow(flag: number): MultikeyFlag {
-    return { dictionary: this.dictionary, field: flag >>> 8, component: flag & 0xff };
+    return { dictionary: this.#flagsDictionary, field: flag >>> 8, component: flag & 0xff };
   }
 }
 

@@ -14,6 +14,8 @@ export interface CollectionState {
   version: number;
   /** While an index is built: resolves when writers may go on. */
   held: Promise<void> | undefined;
+  /** While indexes are built beside the writers: resolves at its end. */
+  build: Promise<void> | undefined;
   /** Commits under way of transactions that wrote it. */
   readonly committing: Set<Promise<unknown>>;
   /** The newest commit of a transaction that wrote it, as far as it is known. */

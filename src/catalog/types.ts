@@ -195,6 +195,12 @@ export interface IndexesCreated {
   readonly after: number;
 }
 
+/** How a catalog does what it may do in more than one way. */
+export interface CatalogChoices {
+  /** Collections up to this many documents get their indexes in one transaction that holds writers back; larger ones beside their writers. */
+  readonly inlineDocumentsMax?: number;
+}
+
 /** An index build under way. */
 export interface IndexBuild {
   readonly ns: Namespace;

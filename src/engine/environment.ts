@@ -65,7 +65,7 @@ class FileEnvironment implements Environment {
     return transaction;
   }
 
-  load(id: DictionaryId): Load {
+  load(id: DictionaryId, companions: number = 1): Load {
     const { state, parts } = this.#engine;
     state.checkUsable();
     const tree = state.treeAt(id, state.visible);
@@ -73,7 +73,7 @@ class FileEnvironment implements Environment {
     const load = new BulkLoad({
       state, merges: new MergeRunner(state, parts), runJob: (of, make) => this.#background.runJob(of, make), checkpoint: () => this.#checkpoints.run(),
       ended: () => this.#loads.delete(load),
-    }, tree);
+    }, tree, companions);
     this.#loads.add(load);
     return load;
   }

@@ -51,17 +51,17 @@ export class BulkLoad implements Load {
   #charged: number = 0;
   #pieces: Piece[] = [];
   #writing: Promise<void> | undefined;
-  #failure: unknown;
+  #failure: EngineError | undefined;
   #rows: number = 0;
   #bytes: number = 0;
   #open: boolean = true;
   #isFinishing: boolean = false;
   readonly #over: { readonly promise: Promise<void>; readonly resolve: () => void };
 
-  constructor(means: LoadMeans, tree: Tree) {
+  constructor(means: LoadMeans, tree: Tree, companions: number) {
     this.#means = means;
     this.#tree = tree;
-    this.#pieceBytes = Math.min(pieceBytesMax, Math.max(pieceBytesMin, Math.floor(means.state.options.cacheBytes / pieceShare)));
+    this.#pieceBytes = Math.min(pieceBytesMax, Math.max(pieceBytesMin, Math.floor(means.state.options.cacheBytes / pieceShare / companions)));
     tree.isHollow = true;
     let resolve: () => void = () => undefined;
     const promise = new Promise<void>((end) => {
@@ -91,8 +91,8 @@ export class BulkLoad implements Load {
     this.#charge(full.byteSize + this.#front.byteSize);
     await this.#writing;
     this.#check();
-    this.#writing = this.#write(full).catch((error: unknown) => {
-      this.#failure = error;
+    this.#writing = this.#write(full).catch((cause: unknown) => {
+      this.#failure = cause instanceof EngineError ? cause : this.#means.state.poison(cause);
     });
   }
 
@@ -163,11 +163,10 @@ export class BulkLoad implements Load {
   }
 
   async #adopt(leaves: Piece): Promise<void> {
-    const tree = this.#tree;
-    const done = await this.#means.runJob(tree, (context) => adoptJob(tree, context, leaves));
+    const done = await this.#means.runJob(this.#tree, (context) => adoptJob(this.#tree, context, leaves));
     if (!done) throw new EngineError('no-space', 'there is no space for the index of what was loaded');
     for (const { block } of leaves) this.#written.delete(block);
-    tree.isHollow = false;
+    this.#tree.isHollow = false;
     this.#means.state.onWork();
   }
 

@@ -230,9 +230,10 @@ export interface Environment {
   /**
    * Begins to load a dictionary that has never been written to. Meanwhile others may write to it: what they write is newer than every row of
    * the load. Who reads it before the load has ended sees a part. A crash before the end of `finish` leaves the dictionary without the rows, and
-   * what was written to it meanwhile is not to be relied on: it is to be dropped then.
+   * what was written to it meanwhile is not to be relied on: it is to be dropped then. `companions`: how many loads, this one included, go on
+   * at once and share memory.
    */
-  load(id: DictionaryId): Load;
+  load(id: DictionaryId, companions?: number): Load;
   checkpoint(): Promise<void>;
   verify(): Promise<VerifyReport>;
   /**

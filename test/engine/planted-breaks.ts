@@ -73,7 +73,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'transaction.js', from: 'state.recent.conflicts(hash, this.snapshot)', to: 'false',
   },
   {
-    law: '4', name: 'recent keys are asked before the lock is had', caught: clients(1),
+    law: '4', name: 'recent keys are asked before the lock is had', caught: clients(6),
     file: 'txn/recent-keys.js', from: 'if (this.#writers.size > 0)\n            return;\n        this.#seqs.clear();', to: 'this.#seqs.clear();',
   },
   {
@@ -117,7 +117,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'tree/job/merge-work.js', from: 'const left = Math.max(0, until - sink.rawBytes);', to: "const left = until - sink.rawBytes; if (left <= 0) return 'full';",
   },
   {
-    law: '11', name: 'an older version is dropped although a snapshot needs it', caught: history(6),
+    law: '11', name: 'an older version is dropped although a snapshot needs it', caught: history(1),
     file: 'run/merge.js', from: 'let keep = newer === Infinity || (newer > oldest && this.#isSeen(seq, newer));', to: 'let keep = newer === Infinity;',
   },
   {
