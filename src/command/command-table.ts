@@ -37,6 +37,7 @@ import { CREATE_COMMANDS } from './schema/create.ts';
 import { INDEX_COMMANDS } from './schema/indexes.ts';
 import { SEARCH_INDEX_COMMANDS } from './schema/search-indexes.ts';
 import { LIST_COMMANDS } from './schema/list.ts';
+import { METADATA_COMMANDS } from './schema/validate-metadata.ts';
 import { STATISTICS_COMMANDS } from './schema/statistics.ts';
 import { ROLE_COMMANDS } from './users/role-commands.ts';
 import { SASL_COMMANDS } from './users/sasl.ts';
@@ -95,6 +96,7 @@ const ALL: readonly Command[] = [
   ...LIST_COMMANDS,
   ...SEARCH_INDEX_COMMANDS,
   ...STATISTICS_COMMANDS,
+  ...METADATA_COMMANDS,
   ...SASL_COMMANDS,
   ...USER_COMMANDS,
   ...ROLE_COMMANDS,

@@ -1,7 +1,7 @@
 // Numbers in command fields: whatever numeric type a client sends, as the 64-bit integer that MongoDB makes of it. A double loses its
 // fraction; a decimal is rounded.
 
-import { Decimal128, Double, type NumberValue } from '../bson/index.ts';
+import { Decimal128, Double, isZero, type NumberValue } from '../bson/index.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
@@ -39,7 +39,7 @@ export function toInt64Truncated(value: NumberValue): bigint {
 
 /** Whether it counts as true: everything but zero does, NaN too. */
 export function isTruthy(value: NumberValue): boolean {
-  return typeof value === 'bigint' ? value !== 0n : asDouble(value) !== 0;
+  return typeof value === 'bigint' ? value !== 0n : !isZero(value);
 }
 
 /** Whether it is NaN. */

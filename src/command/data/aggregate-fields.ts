@@ -1,9 +1,9 @@
 // The fields of aggregate, and the collection they name.
 
 import { CommandError } from '../../base/errors.ts';
-import { Double, type BsonArray, type Document, type Value } from '../../bson/index.ts';
+import { equalValues, isNumber, type BsonArray, type Document, type Value } from '../../bson/index.ts';
 import { Namespace, namespaceOf } from '../../catalog/index.ts';
-import { anyField, arrayField, boolField, hintField, objectField, required, typeText, type FieldsOf } from '../fields.ts';
+import { anyField, arrayField, boolField, hintField, objectField, required, strictBoolField, typeText, type FieldsOf } from '../fields.ts';
 
 /** What an aggregate says. */
 export interface AggregateFields {
@@ -24,12 +24,12 @@ export interface AggregateFields {
 /** How they are read. */
 export const AGGREGATE_FIELDS: FieldsOf<AggregateFields> = {
   aggregate: required(anyField),
-  pipeline: required(arrayField),
-  explain: boolField,
-  allowDiskUse: boolField,
+  pipeline: required({ ...arrayField, nullIsWrong: true }),
+  explain: { ...strictBoolField, nullIsWrong: true },
+  allowDiskUse: { ...strictBoolField, nullIsWrong: true },
   cursor: objectField,
   bypassDocumentValidation: boolField,
-  hint: hintField,
+  hint: { ...hintField, nullIsWrong: true },
   collation: objectField,
   let: objectField,
   collectionUUID: anyField,
@@ -43,12 +43,12 @@ export function aggregateNamespace(db: string, fields: AggregateFields): { ns: N
   const { aggregate: target } = fields;
   if (typeof target === 'string') return { ns: namespaceOf(db, target), free: false };
   if (isOne(target)) return { ns: new Namespace(db, '$cmd.aggregate'), free: true };
-  if (typeof target === 'number' || typeof target === 'bigint' || target instanceof Double) {
-    throw new CommandError(9, 'FailedToParse', "Invalid command format: the 'aggregate' field must specify a collection name or 1");
+  if (isNumber(target)) {
+    throw new CommandError(2, 'BadValue', "Invalid command format: the 'aggregate' field must specify a collection name or 1");
   }
   throw new CommandError(73, 'InvalidNamespace', `collection name has invalid type ${typeText(target)}`);
 }
 
 function isOne(value: Value): boolean {
-  return value === 1 || value === 1n || (value instanceof Double && value.value === 1);
+  return isNumber(value) && equalValues(value, 1);
 }

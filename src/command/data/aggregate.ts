@@ -60,6 +60,9 @@ export const aggregate: Command = defineCommand({
   run: (context, fields) => {
     context.server.counters.operations.command += 1;
     checkCollation(fields.collation);
+    if (fields.explain === true && context.generic.writeConcern !== undefined) {
+      throw new CommandError(9, 'FailedToParse', "Aggregation explain does not support the 'writeConcern' option");
+    }
     if (fields.explain === true) return explainAggregate(context, fields, 'queryPlanner');
     if (fields.cursor === undefined) {
       throw new CommandError(9, 'FailedToParse', "The 'cursor' option is required, except for aggregate with the explain argument");

@@ -1,13 +1,14 @@
 // count and distinct. A count of everything is the total that travels with every commit.
 
-import { BsonArray, collated, Document, encodeKey, parsePath, visitPath, type Path, type TextOrder, type Value } from '../../bson/index.ts';
+import { BsonArray, collated, Document, encodeKey, isNumber, parsePath, visitPath, type Path, type TextOrder, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
 import { CommandError } from '../../base/errors.ts';
 import { distinctValues, planQuery, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter } from '../../query/index.ts';
 import type { BatchSource } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
-import { anyField, boundedField, collectionField, hintField, numberField, objectField, required, stringField, type FieldsOf } from '../fields.ts';
+import { anyField, boundedField, collectionField, hintField, objectField, required, stringField, type Field, type FieldsOf } from '../fields.ts';
+import { isInt64, isIntegral, toInt64Truncated } from '../number-fields.ts';
 import { checkCollation, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { beginRead, reading } from '../storage-scope.ts';
@@ -24,13 +25,24 @@ export interface CountFields {
   readonly fields?: Value | undefined;
 }
 
+/** A whole number that int64 holds; anything else is a bad value and not a wrong type. */
+const limitField: Field<number> = {
+  types: ['number'],
+  required: false,
+  nullIsWrong: true,
+  read: (value) => {
+    if (isNumber(value) && isIntegral(value) && isInt64(value) && value !== -(2n ** 63n)) return Number(toInt64Truncated(value));
+    throw new CommandError(2, 'BadValue', "BSON field 'limit' must be an integer that 64 bits hold");
+  },
+};
+
 /** How they are read. */
 export const COUNT_FIELDS: FieldsOf<CountFields> = {
   count: collectionField,
   query: objectField,
-  limit: numberField,
+  limit: limitField,
   skip: boundedField(0),
-  hint: hintField,
+  hint: { ...hintField, nullIsWrong: true },
   collation: objectField,
   fields: anyField,
 };
@@ -50,7 +62,7 @@ export const DISTINCT_FIELDS: FieldsOf<DistinctFields> = {
   distinct: collectionField,
   key: required(stringField),
   query: objectField,
-  hint: hintField,
+  hint: { ...hintField, nullIsWrong: true },
   collation: objectField,
   unwindKey: anyField,
 };

@@ -4,7 +4,21 @@ import { Document, type Value } from '../../bson/index.ts';
 import type { CommandContext } from '../command.ts';
 import { MONGODB_VERSION } from '../product-version.ts';
 
-/** `command` and `serverInfo`. */
+/** Limits that MongoDB tells of in its explains, as they are here. */
+const PARAMETERS: Document = Document.of({
+  internalQueryFacetBufferSizeBytes: 104_857_600,
+  internalQueryFacetMaxOutputDocSizeBytes: 104_857_600,
+  internalLookupStageIntermediateDocumentMaxSizeBytes: 104_857_600,
+  internalDocumentSourceGroupMaxMemoryBytes: 104_857_600,
+  internalQueryMaxBlockingSortMemoryUsageBytes: 104_857_600,
+  internalQueryProhibitBlockingMergeOnMongoS: 0,
+  internalQueryMaxAddToSetBytes: 104_857_600,
+  internalDocumentSourceSetWindowFieldsMaxMemoryBytes: 104_857_600,
+  internalQueryFrameworkControl: 'forceClassicEngine',
+  internalQueryPlannerIgnoreIndexWithCollationForRegex: 1,
+});
+
+/** `command`, `serverInfo` and `serverParameters`. */
 export function serverInfo(context: CommandContext): [string, Value][] {
   const { host } = context.server.env;
   const body = context.request.body;
@@ -15,5 +29,6 @@ export function serverInfo(context: CommandContext): [string, Value][] {
     fields.push(['command', Document.fromEntries([...kept, ['$db', context.db]])]);
   }
   fields.push(['serverInfo', Document.of({ host: host.hostname, port: context.server.options.port, version: MONGODB_VERSION, gitVersion: 'none' })]);
+  fields.push(['serverParameters', PARAMETERS]);
   return fields;
 }

@@ -58,7 +58,7 @@ const listIndexes: Command = defineCommand({
   access: 'read',
   about: 'the indexes of a collection',
   fields: { listIndexes: collectionField, cursor: objectField, includeBuildUUIDs: boolField, includeIndexBuildInfo: boolField },
-  run: async (context, { listIndexes: name, cursor }) => {
+  run: async (context, { listIndexes: name, cursor, includeIndexBuildInfo }) => {
     const ns = namespaceOf(context.db, name);
     const specs = await reading(context, async (txn) => {
       const collection = await context.server.catalog.collection(txn, ns);
@@ -67,7 +67,8 @@ const listIndexes: Command = defineCommand({
       const indexes = collection.indexes.filter((index) => !isTimeSeries || index.name !== '_id_');
       return indexes.map((index) => (index.name === '_id_' && clusteredIndex !== undefined ? clusteredIndex : index.spec));
     });
-    return replyWithCursor(context, sourceOf(specs), { namespace: ns.text, batchSize: batchSizeOf('listIndexes', cursor) });
+    const shown = includeIndexBuildInfo === true ? specs.map((spec) => Document.of({ spec })) : specs;
+    return replyWithCursor(context, sourceOf(shown), { namespace: ns.text, batchSize: batchSizeOf('listIndexes', cursor) });
   },
 });
 

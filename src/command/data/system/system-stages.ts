@@ -77,8 +77,8 @@ interface SystemStageRow {
 const STAGES: ReadonlyMap<string, SystemStageRow> = new Map<string, SystemStageRow>([
   ['$collStats', { notDocument: 5447000, stage: collStats }],
   ['$indexStats', { notDocument: 28803, stage: indexStats }],
-  ['$currentOp', { notDocument: 14, stage: currentOp }],
-  ['$listLocalSessions', { notDocument: 14, stage: listLocalSessions }],
+  ['$currentOp', { notDocument: 14, stage: currentOp, onlyLocal: true }],
+  ['$listLocalSessions', { notDocument: 14, stage: listLocalSessions, onlyLocal: true }],
   ['$listSessions', { notDocument: 14, stage: listSessions }],
   ['$listClusterCatalog', { notDocument: 9621302, stage: listClusterCatalog, onlyLocal: true }],
   ['$planCacheStats', { notDocument: 9, stage: planCacheStats, onlyLocal: true }],
