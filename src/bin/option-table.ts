@@ -4,7 +4,7 @@
 import { FrondUsage } from './usage.ts';
 
 /** How an option's text becomes a value. */
-type OptionKind = 'text' | 'port' | 'bytes' | 'flag' | 'milliseconds' | 'gigabytes' | 'parameter';
+type OptionKind = 'text' | 'port' | 'bytes' | 'flag' | 'milliseconds' | 'gigabytes' | 'megabytes' | 'parameter';
 
 /** One row of the table. */
 export interface OptionRow {
@@ -39,6 +39,7 @@ const optionTable: readonly OptionRow[] = [
   { path: 'gateway.enabled', flags: ['--gateway'], kind: 'flag', fallback: 'true', doc: 'whether the gateway runs' },
   { path: 'security.authorization', flags: ['--auth'], kind: 'flag', fallback: 'disabled', doc: 'whether users must log in; needed to listen beyond this machine. The first user is made from this machine' },
   { path: 'replication.replSetName', flags: ['--replSet'], kind: 'text', fallback: 'frond', doc: 'name that drivers see as that of the replica set of one member' },
+  { path: 'replication.oplogSizeMB', flags: ['--oplogSize'], kind: 'megabytes', fallback: '1024', doc: 'megabytes of the log of what was done, which change streams read; 0 for none' },
   { path: 'replication.standalone', flags: ['--standalone'], kind: 'flag', fallback: 'false', doc: 'say to clients that this is a standalone server, for old tools' },
   { path: 'setParameter.enableTestCommands', flags: ['--setParameter enableTestCommands=1'], kind: 'parameter', fallback: '0', doc: 'let clients make commands fail on purpose (configureFailPoint), for tests of drivers' },
 ];

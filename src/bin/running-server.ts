@@ -74,7 +74,7 @@ export class RunningServer {
         };
       });
       const surroundings = { env, options, events, counters, askShutdown };
-      const catalog = await openCatalog(engine, env);
+      const catalog = await openCatalog(engine, env, { oplogBytes: options.oplogBytes });
       const dispatcher = await openDispatcher(engine, catalog, surroundings);
       undo.add(() => dispatcher.close());
       const address = { host: options.bindIp, port: options.port };

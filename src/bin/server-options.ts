@@ -20,6 +20,8 @@ export interface ServeOptions {
   readonly gatewayDb: string;
   readonly replSetName: string;
   readonly standalone: boolean;
+  /** Most bytes of the log of what was done; 0: none is kept. */
+  readonly oplogBytes: number;
   /** Whether clients may make commands fail on purpose. */
   readonly testCommands: boolean;
   /** Whether users must log in. */
@@ -88,6 +90,7 @@ async function completeOptions(env: Env, texts: OptionTexts): Promise<Omit<Serve
     logPath: optionText(texts, 'systemLog.path'),
     slowMs: parseWhole(text('operationProfiling.slowOpThresholdMs'), '--slowms', { low: 0, high: 86_400_000 }),
     standalone: parseFlag(text('replication.standalone'), 'replication.standalone'),
+    oplogBytes: parseWhole(text('replication.oplogSizeMB'), 'replication.oplogSizeMB', { low: 0, high: 1 << 30 }) * MiB,
     testCommands: parseParameterFlag(text('setParameter.enableTestCommands'), 'setParameter.enableTestCommands'),
   };
 }

@@ -19,6 +19,8 @@ import type { Namespace } from './namespace.ts';
 import { checkCreatable, namespaceOf } from './namespace.ts';
 import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
+import { noteCreate, noteDefinition, noteDrop, noteDropDatabase, noteRename } from './oplog/definition-notes.ts';
+import type { Oplog } from './oplog/oplog.ts';
 import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
@@ -26,7 +28,7 @@ import { StoredCollection } from './stored-collection.ts';
 import { firstIndexSpec, timeSeriesOf } from './time-series.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
-import type { Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated, RenameChoices } from './types.ts';
+import type { Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated, RenameChoices, View } from './types.ts';
 
 const viewDepthMax = 20;
 
@@ -38,7 +40,10 @@ export class StoredCatalog implements Catalog {
   readonly #maker: ObjectMaker;
   readonly #builds: IndexBuilds;
 
-  constructor(parts: Omit<BuildParts, 'catalog'>) {
+  readonly oplog: Oplog;
+
+  constructor(parts: Omit<BuildParts, 'catalog'> & { readonly oplog: Oplog }) {
+    this.oplog = parts.oplog;
     this.#engine = parts.engine;
     this.#env = parts.env;
     this.#names = parts.names;
@@ -47,7 +52,7 @@ export class StoredCatalog implements Catalog {
   }
 
   begin(mode: TransactionMode, from?: CatalogTransaction): StoredTransaction {
-    return new StoredTransaction(this.#engine.begin(mode, from?.engine), this.#names);
+    return new StoredTransaction(this.#engine.begin(mode, from?.engine), this.#names, this.oplog);
   }
 
   async run<T>(work: (txn: StoredTransaction) => Promise<T>): Promise<T> {
@@ -90,10 +95,11 @@ export class StoredCatalog implements Catalog {
     return [...names].sort();
   }
 
-  async collections(txn: CatalogTransaction, db: string): Promise<readonly Named[]> {
+  async collections(txn: CatalogTransaction, db: string): Promise<readonly (Collection | View)[]> {
     const spaces: Namespace[] = [];
     await this.#eachRow(txn, nameRange(db), (key) => spaces.push(namespaceOfKey(key)));
-    const found: Named[] = [];
+    const log = this.oplog.collection;
+    const found: (Collection | View)[] = log?.ns.db === db ? [log] : [];
     for (const ns of spaces) {
       const named = await this.lookup(txn, ns);
       if (named !== undefined) found.push(named);
@@ -156,7 +162,9 @@ export class StoredCatalog implements Catalog {
   }
 
   async dropDatabase(txn: CatalogTransaction, db: string): Promise<void> {
-    for (const { ns } of await this.collections(txn, db)) await this.drop(txn, ns);
+    const all = await this.collections(txn, db);
+    for (const { ns } of all) await this.drop(txn, ns);
+    if (all.length > 0) noteDropDatabase(storedTransaction(txn), db);
   }
 
   async rename(
@@ -185,8 +193,9 @@ export class StoredCatalog implements Catalog {
       const takesNone = target.kind === 'view' || (target.options.timeSeries !== undefined && choices.series !== true);
       if (takesNone) throw namespaceExists(`a view or time series already exists with that name: ${to.text}`);
       if (dropTarget === false) throw namespaceExists('target namespace exists');
-      await this.#remove(stored, to, target);
+      await this.#remove(stored, to, target, 'by-rename');
     }
+    noteRename(stored, source, to, target);
     await this.#forget(stored, from, source);
     await this.#put(stored, to, source, source.entry);
   }
@@ -246,7 +255,8 @@ export class StoredCatalog implements Catalog {
   }
 
   canRemoveRange(collection: Collection, range: KeyRange): boolean {
-    return collection instanceof StoredCollection && canRemoveRange(collection, range);
+    // The log tells of each document.
+    return collection instanceof StoredCollection && !this.oplog.logs(collection.ns.db) && canRemoveRange(collection, range);
   }
 
   async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number> {
@@ -287,6 +297,8 @@ export class StoredCatalog implements Catalog {
   }
 
   async #put(txn: StoredTransaction, ns: Namespace, before: Named | undefined, entry: NameEntry): Promise<Named> {
+    if (before === undefined) noteCreate(txn, ns, entry);
+    else if (before.ns.text === ns.text) noteDefinition(txn, before, entry);
     await txn.engine.put(this.#engine.catalogDictionary, nameKey(ns), encodeEntry(entry));
     const after = this.#maker.make(ns, entry, before);
     if (after.kind === 'collection') after.owner = txn;
@@ -300,7 +312,8 @@ export class StoredCatalog implements Catalog {
     this.#names.change(txn, ns.text, named, undefined);
   }
 
-  async #remove(txn: StoredTransaction, ns: Namespace, named: Named): Promise<void> {
+  async #remove(txn: StoredTransaction, ns: Namespace, named: Named, cause?: 'by-rename'): Promise<void> {
+    if (cause === undefined) noteDrop(txn, named);
     await this.#forget(txn, ns, named);
     if (named.kind === 'view') return;
     for (const { dictionary, side } of named.entry.indexes) {

@@ -2,6 +2,7 @@
 // collections are one range; values are BSON. `f`: the format. `c` db 00 collection: a collection or view. `m` dictionary field component:
 // that component of an indexed path was an array in some document (only ever added, with an equal value, so it needs no lock).
 // An index that is being built is in its collection's row, marked; what is still marked at open is left over from a crash and is dropped.
+// `o` dictionary: a piece of the oplog.
 
 import { EngineError } from '../base/errors.ts';
 import { decodeUtf8, encodeUtf8 } from '../base/text.ts';
@@ -41,6 +42,7 @@ export type NameEntry =
 const letter = (text: string): number => text.charCodeAt(0);
 const nameLetter = letter('c');
 const multikeyLetter = letter('m');
+const segmentLetter = letter('o');
 
 export const formatKey: Uint8Array = encodeUtf8('f');
 
@@ -92,6 +94,10 @@ export const multikeyRangeOf = (id: DictionaryId): KeyRange => ({
 export function multikeyOfKey(key: Uint8Array): MultikeyFlag {
   return { dictionary: idOfKey(key), field: key[7] as number, component: key[8] as number };
 }
+
+export const segmentKey = (id: DictionaryId): Uint8Array => idKey(segmentLetter, id, []);
+export const segmentRange: KeyRange = { from: Uint8Array.of(segmentLetter), to: Uint8Array.of(segmentLetter + 1) };
+export const segmentOfKey: (key: Uint8Array) => DictionaryId = idOfKey;
 
 /** The value of a name's row. */
 export function encodeEntry(entry: NameEntry): Uint8Array {

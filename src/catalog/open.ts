@@ -11,8 +11,11 @@ import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
 import { NameTable } from './name-table.ts';
 import { ObjectMaker } from './object-maker.ts';
+import { Oplog } from './oplog/oplog.ts';
 import { eachRow } from './rows.ts';
 import type { Catalog, CatalogChoices } from './types.ts';
+
+const oplogAgeMsUsual = 7 * 24 * 3_600_000;
 
 /** Opens the catalog; an environment has one at a time. EngineError `format` where a newer program wrote it. */
 export async function openCatalog(engine: Environment, env: Env, choices: CatalogChoices = {}): Promise<Catalog> {
@@ -20,7 +23,9 @@ export async function openCatalog(engine: Environment, env: Env, choices: Catalo
   const maker = new ObjectMaker(engine, env);
   const names = new NameTable(engine.catalogDictionary, (txn, ns, entry) => maker.load(txn, ns, entry));
   await readNames(engine, maker, names);
-  return new StoredCatalog({ engine, env, names, maker, choices });
+  const { oplogBytes, oplogAgeMs = oplogAgeMsUsual } = choices;
+  const oplog = await Oplog.open(engine, env.clock, oplogBytes === undefined ? undefined : { bytesMax: oplogBytes, ageMaxMs: oplogAgeMs });
+  return new StoredCatalog({ engine, env, names, maker, choices, oplog });
 }
 
 async function prepare(engine: Environment): Promise<void> {

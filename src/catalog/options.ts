@@ -202,8 +202,14 @@ export function optionsOf(shown: Document): CollectionOptions {
     ...(level === undefined ? {} : { validationLevel: level }),
     ...(action === undefined ? {} : { validationAction: action }),
     collation: collationOf(shown),
+    ...(imagesOf(shown) ? { keepsImages: true } : {}),
     shown,
   };
+}
+
+function imagesOf(shown: Document): boolean {
+  const images = shown.get('changeStreamPreAndPostImages');
+  return images instanceof Document && images.get('enabled') === true;
 }
 
 /** The engine's options for a dictionary from TokuMX's names; what is not said is the engine's. */

@@ -13,6 +13,8 @@ import type { NameEntry } from './entry.ts';
 import type { IncomingDocuments } from './incoming.ts';
 import { checkDepth, documentBytesMax } from './incoming.ts';
 import type { Namespace } from './namespace.ts';
+import type { OperationSpace } from './oplog/operation.ts';
+import { diffOf } from './oplog/update-diff.ts';
 import { describeCollection, optionsOf } from './options.ts';
 import { recordKeyOf } from './record-key.ts';
 import { duplicateKey, shownKey } from './refusal.ts';
@@ -72,11 +74,13 @@ export class StoredCollection implements Collection {
   owner: CatalogTransaction | undefined;
   readonly #services: CollectionServices;
   readonly #validator: Validator;
+  readonly #space: OperationSpace;
 
   constructor(parts: CollectionParts, services: CollectionServices) {
     this.ns = parts.ns;
     this.entry = parts.entry;
     this.uuid = parts.entry.uuid;
+    this.#space = { ns: parts.ns.text, uuid: parts.entry.uuid };
     this.dictionary = parts.entry.dictionary;
     this.indexes = parts.indexes;
     this.isKeyedById = parts.entry.idIndex === undefined;
@@ -113,24 +117,50 @@ export class StoredCollection implements Collection {
     const txn = storedTransaction(transaction);
     const { document, key } = prepared;
     if (choices?.bypassValidation !== true) this.#validator.check(document, undefined);
-    if (!this.isKeyedById) return this.#insertCapped(txn, document);
+    if (!this.isKeyedById) return this.#insertCapped(txn, document, choices);
     const change = new DocumentChange(this, key, undefined, document);
     return afterSoon(txn.willWrite(this), () =>
       afterSoon(txn.engine.lock(this.dictionary, key), () =>
         afterSoon(readLocked(txn, this, key), (found) => {
           if (found !== undefined) throw this.#duplicateId(document);
-          return afterSoon(change.check(txn), () => change.write(txn));
+          return afterSoon(change.check(txn), () => {
+            this.#noteInsert(txn, document, choices);
+            return change.write(txn);
+          });
         }),
       ),
     );
   }
 
+  #noteInsert(txn: StoredTransaction, document: Document, choices: InsertChoices | undefined): void {
+    if (txn.logs(this.ns.db)) txn.note({ kind: 'insert', space: this.#space, o: document, statement: choices?.statement });
+  }
+
+  /** Notes an update. The difference is found now: what is noted must not change, nor hold two documents where a few fields do. */
+  #noteUpdate(txn: StoredTransaction, before: Document, after: Document, choices: InsertChoices | undefined): void {
+    if (!txn.logs(this.ns.db)) return;
+    const { shape, statement } = choices ?? {};
+    const images = this.options.keepsImages === true ? { before, after } : {};
+    const o2 = Document.of({ _id: after.get('_id') });
+    const diff = shape === 'replacement' ? undefined : diffOf(before, after, shape);
+    // What is not shorter is told whole, unless operators say which fields were written.
+    const isWhole = diff === undefined || (shape === undefined && diff.byteLength >= after.byteLength);
+    txn.note({ kind: isWhole ? 'replace' : 'update', space: this.#space, o: isWhole ? after : diff, o2, ...images, statement });
+  }
+
+  #noteRemove(txn: StoredTransaction, before: Document, choices: InsertChoices | undefined): void {
+    if (!txn.logs(this.ns.db)) return;
+    const images = this.options.keepsImages === true ? { before } : {};
+    txn.note({ kind: 'remove', space: this.#space, o: Document.of({ _id: before.get('_id') }), ...images, statement: choices?.statement });
+  }
+
   /** A document of a capped collection gets the next number, and the oldest ones go for which there is no room left. */
-  async #insertCapped(txn: StoredTransaction, document: Document): Promise<void> {
+  async #insertCapped(txn: StoredTransaction, document: Document, choices: InsertChoices | undefined): Promise<void> {
     await txn.willWrite(this);
     const key = await nextRecordKey(txn, this);
     const change = new DocumentChange(this, key, undefined, document);
     await change.check(txn);
+    this.#noteInsert(txn, document, choices);
     await change.write(txn);
     await removeOldest(txn, this, this.options.capped);
   }
@@ -151,7 +181,12 @@ export class StoredCollection implements Collection {
     this.#checkReplacement(this.isKeyedById ? key : recordKeyOf(before, this.options.collation), before, after);
     if (choices?.bypassValidation !== true) this.#validator.check(after, before);
     const change = new DocumentChange(this, key, before, after);
-    return afterSoon(txn.willWrite(this), () => afterSoon(change.check(txn), () => change.write(txn)));
+    return afterSoon(txn.willWrite(this), () =>
+      afterSoon(change.check(txn), () => {
+        this.#noteUpdate(txn, before, after, choices);
+        return change.write(txn);
+      }),
+    );
   }
 
   #checkReplacement(key: RecordKey, before: Document, after: Document): void {
@@ -170,10 +205,13 @@ export class StoredCollection implements Collection {
     return this.options.collation !== undefined && !equalValues(after.get('_id') ?? null, before.get('_id') ?? null);
   }
 
-  remove(transaction: CatalogTransaction, key: RecordKey, before: Document): Soon<void> {
+  remove(transaction: CatalogTransaction, key: RecordKey, before: Document, choices?: InsertChoices): Soon<void> {
     const txn = storedTransaction(transaction);
     const change = new DocumentChange(this, key, before, undefined);
-    return afterSoon(txn.willWrite(this), () => change.write(txn));
+    return afterSoon(txn.willWrite(this), () => {
+      this.#noteRemove(txn, before, choices);
+      return change.write(txn);
+    });
   }
 
   lock(transaction: CatalogTransaction, key: RecordKey): Soon<void> {

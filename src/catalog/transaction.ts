@@ -6,6 +6,8 @@ import { AssertionError } from '../base/errors.ts';
 import type { Seq, Soon, Transaction, TransactionMode } from '../engine/index.ts';
 import { changedMeanwhile } from './refusal.ts';
 import type { Namespace } from './namespace.ts';
+import type { NewOperation, OperationOwner } from './oplog/operation.ts';
+import type { CommitRows, Oplog } from './oplog/oplog.ts';
 import type { CatalogTransaction } from './types.ts';
 
 /** What all objects that stand for one collection share, whatever its definition was when they were made. */
@@ -59,18 +61,22 @@ export class StoredTransaction implements CatalogTransaction {
   readonly #written: Set<CollectionVersion> = new Set();
   readonly #flags: Map<FlaggedIndex, Set<number>> = new Map();
   #lastWritten: CollectionVersion | undefined;
+  readonly #oplog: Oplog | undefined;
+  #operations: { readonly order: number; readonly operation: NewOperation }[] = [];
+  #owner: OperationOwner | undefined;
   readonly #quiet: Set<CollectionState> = new Set();
   #ended = false;
 
-  constructor(engine: Transaction, observer: TransactionObserver) {
+  constructor(engine: Transaction, observer: TransactionObserver, oplog?: Oplog) {
     this.engine = engine;
+    this.#oplog = oplog;
     this.mode = engine.mode;
     this.snapshot = engine.snapshot;
     this.#observer = observer;
   }
 
   get hasWritten(): boolean {
-    return this.#written.size > 0 || this.hasNameChanges;
+    return this.#written.size > 0 || this.hasNameChanges || this.#operations.length > 0;
   }
 
   /** To be called before each write: waits while an index is built, refuses an object whose definition is old. */
@@ -104,6 +110,20 @@ export class StoredTransaction implements CatalogTransaction {
     else flags.add(flag);
   }
 
+  /** Whether what it does in that database is to be noted. */
+  logs(db: string): boolean {
+    return this.#oplog?.logs(db) ?? false;
+  }
+
+  /** Notes, just before it is written, what is done: the commit logs it. */
+  note(operation: NewOperation): void {
+    this.#operations.push({ order: this.engine.mark() + 1, operation });
+  }
+
+  identify(owner: OperationOwner): void {
+    this.#owner = owner;
+  }
+
   mark(): number {
     return this.engine.mark();
   }
@@ -112,6 +132,7 @@ export class StoredTransaction implements CatalogTransaction {
     this.engine.rollbackTo(mark);
     if (this.hasNameChanges) this.#observer.rolledBack(this, mark);
     this.#flags.clear();
+    if (this.#operations.length > 0) this.#operations = this.#operations.filter(({ order }) => order <= mark);
   }
 
   async commit(): Promise<Seq> {
@@ -120,13 +141,15 @@ export class StoredTransaction implements CatalogTransaction {
     this.#ended = true;
     const observer = this.hasNameChanges ? this.#observer : undefined;
     observer?.committing(this);
-    const committing = this.engine.commit();
+    const log = this.#logRows();
+    const committing = this.engine.commit(log?.rows);
     for (const { state } of this.#written) state.committing.add(committing);
     try {
       const seq = await committing;
       for (const { state } of this.#written) state.lastWrite = Math.max(state.lastWrite, seq);
       for (const [index, flags] of this.#flags) index.flagsCommitted(flags);
       observer?.committed(this, seq);
+      log?.committed();
       return seq;
     } catch (error) {
       observer?.failed(this);
@@ -134,6 +157,13 @@ export class StoredTransaction implements CatalogTransaction {
     } finally {
       for (const { state } of this.#written) state.committing.delete(committing);
     }
+  }
+
+  #logRows(): CommitRows | undefined {
+    if (this.#operations.length === 0) return undefined;
+    const operations = this.#operations.map(({ operation }) => operation);
+    this.#operations = [];
+    return this.#oplog?.rowsFor({ operations, transaction: this.mode === 'snapshot', owner: this.#owner });
   }
 
   #checkDefinitions(): void {

@@ -9,6 +9,9 @@ import type { FilterNode } from '../query/index.ts';
 import type { IndexKind } from './index-kind.ts';
 import type { Namespace } from './namespace.ts';
 import type { TimeSeriesOptions } from './time-series.ts';
+import type { OperationOwner } from './oplog/operation.ts';
+import type { Oplog } from './oplog/oplog.ts';
+import type { ChangeShape } from './oplog/update-diff.ts';
 
 /** The encoded primary key of a document: its key in the collection's dictionary. */
 export type RecordKey = Uint8Array;
@@ -23,6 +26,8 @@ export interface CatalogTransaction {
   readonly snapshot: Seq;
   /** Whether anything was written or changed in it so far. */
   readonly hasWritten: boolean;
+  /** For the log: the session and number under which this is done. */
+  identify(owner: OperationOwner): void;
   /** A point to which `rollbackTo` takes documents and names back; locks stay. */
   mark(): number;
   rollbackTo(mark: number): void;
@@ -95,6 +100,8 @@ export interface CollectionOptions {
   readonly timeSeries?: TimeSeriesOptions;
   /** Of a time series by its time, of a clustered collection by `_id`. */
   readonly expireAfterSeconds?: number;
+  /** `changeStreamPreAndPostImages`: the log keeps documents as they were before and after a change. */
+  readonly keepsImages?: boolean;
   /** As `listCollections` shows them. */
   readonly shown: Document;
 }
@@ -127,6 +134,10 @@ export interface RenameChoices {
 export interface InsertChoices {
   /** Leaves the validator out (`bypassDocumentValidation`). */
   readonly bypassValidation?: boolean;
+  /** For the log: number of the statement in a retryable write. */
+  readonly statement?: number | undefined;
+  /** For the log: what the update writes; `replacement`: all of the document; absent: what differs is found out. */
+  readonly shape?: ChangeShape | 'replacement' | undefined;
 }
 
 /** What one dictionary of a collection takes on disk. */
@@ -162,7 +173,7 @@ export interface Collection {
   /** Replaces the document under its lock. `_id` must be equal by value (66). Equal bytes: does nothing. */
   update(txn: CatalogTransaction, key: RecordKey, change: { readonly before: Document; readonly after: Document }, choices?: InsertChoices): Soon<void>;
   /** Removes the document under its lock. `before`: what is there. */
-  remove(txn: CatalogTransaction, key: RecordKey, before: Document): Soon<void>;
+  remove(txn: CatalogTransaction, key: RecordKey, before: Document, choices?: InsertChoices): Soon<void>;
   lock(txn: CatalogTransaction, key: RecordKey): Soon<void>;
   /** Own writes, then the snapshot. The document is the caller's to keep. */
   get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
@@ -199,6 +210,9 @@ export interface IndexesCreated {
 export interface CatalogChoices {
   /** Collections up to this many documents get their indexes in one transaction that holds writers back; larger ones beside their writers. */
   readonly inlineDocumentsMax?: number;
+  /** How much of what was done is kept in the log; 0: nothing, and what was kept is dropped; absent: nothing is logged now. */
+  readonly oplogBytes?: number;
+  readonly oplogAgeMs?: number;
 }
 
 /** An index build under way. */
@@ -216,6 +230,8 @@ export type IndexChoice = string | Document | readonly string[];
 export interface Catalog {
   /** The collation of the newest committed collection or view of this name; undefined: there is none, or the order of bytes. */
   collationOf(ns: Namespace): Collation | undefined;
+  /** What was done, for those who follow it. */
+  readonly oplog: Oplog;
   begin(mode: TransactionMode, from?: CatalogTransaction): CatalogTransaction;
   /**
    * Runs one statement by itself in mode `statement` and commits it; where the engine says `write-conflict` or `deadlock` (which for a

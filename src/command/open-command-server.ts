@@ -61,5 +61,6 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
   await server.times.keepAhead(time.operationTime);
   await server.retries.open();
   await server.defaults.load();
+  catalog.oplog.start(time);
   return new CommandDispatcher(server, running, options);
 }

@@ -26,6 +26,8 @@ export interface ResolvedTarget {
 
 /** Makes out a name as the transaction sees it. */
 export async function resolveTarget(context: CommandContext, txn: CatalogTransaction, ns: Namespace): Promise<ResolvedTarget> {
+  const log = context.server.catalog.oplog.collection;
+  if (log !== undefined && ns.text === log.ns.text) return { asked: ns, ns, collection: log, collation: undefined, viewStages: [], isView: false };
   let at = ns;
   let viewStages: readonly Value[] = [];
   let collation: Collation | undefined;

@@ -36,6 +36,16 @@ export class RetryScope {
     this.#pending.set(this.#idOf(index), result);
   }
 
+  /** The number of the statement of this index. */
+  idOf(index: number): number {
+    return this.#idOf(index);
+  }
+
+  /** Tells the log who writes. */
+  identify(txn: CatalogTransaction): void {
+    txn.identify({ lsid: this.#session.id, txnNumber: this.#session.txnNumber });
+  }
+
   /** Takes back what `done` noted of this statement and those after it. */
   undone(index: number): void {
     this.#pending.delete(this.#idOf(index));

@@ -4,6 +4,7 @@ import { EngineError } from '../base/errors.ts';
 import type { Timestamp } from '../bson/index.ts';
 import type { CatalogTransaction } from '../catalog/index.ts';
 import type { CommandContext } from './command.ts';
+import { noteWrite } from './note-write.ts';
 
 /** A transaction to read in; `end` frees it if it is the command's own. */
 export interface ReadScope {
@@ -46,7 +47,7 @@ export async function changing<T>(context: CommandContext, work: (txn: CatalogTr
     context.operation.checkInterrupt();
     try {
       const result = await context.server.catalog.run(work);
-      context.server.time.tick();
+      noteWrite(context.server);
       return result;
     } catch (error) {
       // A lock that somebody holds for long is waited for until the client's own limit.

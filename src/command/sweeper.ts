@@ -39,6 +39,7 @@ async function sweepUntil(server: ServerState, signal: AbortSignal): Promise<voi
     server.cursors.sweep();
     server.snapshots.sweep();
     await keepTimeAhead(server);
+    await trimLog(server);
     await server.sessions.sweep(server.transactionLifetimeSeconds * 1000);
     if (round % expiryPeriod(server) === 0 && server.gate.locks === 0) await expire(server, signal);
     if (round % RECORDS_PERIOD_SECONDS === 0 && server.gate.locks === 0) await sweepRecords(server, signal);
@@ -67,6 +68,15 @@ async function expire(server: ServerState, signal: AbortSignal): Promise<void> {
 async function keepTimeAhead(server: ServerState): Promise<void> {
   try {
     await server.times.keepAhead(server.time.operationTime);
+  } catch {
+    // Tried again in a second; an engine that cannot write says so by `fatal`.
+    return;
+  }
+}
+
+async function trimLog(server: ServerState): Promise<void> {
+  try {
+    await server.catalog.oplog.trim();
   } catch {
     // Tried again in a second; an engine that cannot write says so by `fatal`.
     return;

@@ -7,6 +7,7 @@ import { CommandError, EngineError } from '../base/errors.ts';
 import type { CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
+import { noteWrite } from './note-write.ts';
 
 /** The change of one document. It may run more than once, each time in another transaction, with `undo` in between. */
 export interface WriteStep {
@@ -170,9 +171,10 @@ export class WriteSeries {
     const { retry, server } = this.#context;
     if (txn.hasWritten) {
       await retry?.write(txn);
+      retry?.identify(txn);
       await txn.commit();
       retry?.committed();
-      server.time.tick();
+      noteWrite(server);
       this.#txn = undefined;
     }
     this.#forget();

@@ -18,6 +18,7 @@ export type {
   Load,
   LoadedTotals,
   Seq,
+  StampedRows,
   Soon,
   Totals,
   Transaction,

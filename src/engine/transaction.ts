@@ -19,7 +19,7 @@ import { lockBytes } from './txn/lock-table.ts';
 import type { LockOwner, PendingLock } from './txn/lock-table.ts';
 import type { PendingRange } from './txn/range-locks.ts';
 import { WriteSet } from './txn/write-set.ts';
-import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from './types.ts';
+import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
 
 /** How often and how long a commit that gives space back waits for the log to have some. */
 const refusalsMax = 40;
@@ -46,6 +46,7 @@ export class EngineTransaction implements Transaction, LockOwner {
   readonly #created: Map<DictionaryId, Tree> = new Map();
   #writeSetBytes: number = 0;
   #refusals: number = 0;
+  #places: readonly number[] = [];
   #waiting: PendingLock | PendingRange | undefined;
   #open: boolean = true;
 
@@ -374,25 +375,32 @@ export class EngineTransaction implements Transaction, LockOwner {
     for (const id of this.#created.keys()) if (!this.#writes.changes.some((change) => change.kind === 'create' && change.id === id)) this.#created.delete(id);
   }
 
-  async commit(): Promise<Seq> {
+  async commit(rows?: StampedRows): Promise<Seq> {
     this.#checkOpen();
     try {
-      return this.#writes.isEmpty ? this.snapshot : await this.#commit();
+      return this.#writes.isEmpty && rows === undefined ? this.snapshot : await this.#commit(rows);
     } finally {
       this.#end();
     }
   }
 
-  async #commit(): Promise<Seq> {
+  async #commit(rows: StampedRows | undefined): Promise<Seq> {
     const { state, commits } = this.#parts;
-    const body = this.#record();
-    checkRecordSize(state, body.length);
     await throttle(state);
-    for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) await wait;
+    let body = this.#record(rows);
+    for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) {
+      await wait;
+      if (rows !== undefined) body = this.#record(rows);
+    }
     // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
     for (const [id, front] of this.#writes.fronts) if (front.count + front.ranges.length > 0) this.#treeToWrite(id);
     for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#treeToWrite(id).isGoing = true;
+    if (rows !== undefined) this.#stamp(body, rows.stamp());
     return await commits.commit(body);
+  }
+
+  #stamp(body: Uint8Array, stamp: Uint8Array): void {
+    for (const place of this.#places) body.set(stamp, place);
   }
 
   /** Undefined when the record has its space; else what to wait for before asking again. */
@@ -419,7 +427,8 @@ export class EngineTransaction implements Transaction, LockOwner {
     state.checkUsable();
   }
 
-  #record(): Uint8Array {
+  /** The record of this commit, with places for stamps noted. Rows with stamps do not count against the size of a transaction. */
+  #record(rows: StampedRows | undefined): Uint8Array {
     const writer = this.#parts.state.recordWriter;
     writer.begin();
     const slice = emptySlice();
@@ -436,7 +445,21 @@ export class EngineTransaction implements Transaction, LockOwner {
     }
     for (const [id, { rows, bytes }] of this.#writes.totals()) if (rows !== 0 || bytes !== 0) writer.count(id, rows, bytes);
     for (const { id, kind } of this.#writes.changes) if (kind === 'drop') writer.drop(id);
-    return writer.body();
+    const stamped = rows === undefined ? 0 : this.#stampedRows(rows);
+    const body = writer.body();
+    checkRecordSize(this.#parts.state, body.length - stamped);
+    return body;
+  }
+
+  /** Writes the rows with stamps into the record; gives their bytes. */
+  #stampedRows(rows: StampedRows): number {
+    const writer = this.#parts.state.recordWriter;
+    const id = rows.dictionary();
+    let bytes = 0;
+    rows.values.forEach((pieces, place) => (bytes += writer.stampedRow(id, place, pieces)));
+    writer.count(id, rows.counted, bytes);
+    this.#places = writer.stampPlaces;
+    return bytes;
   }
 
   abort(): void {

@@ -135,10 +135,25 @@ export interface Transaction {
   /** A point in the write set to which `rollbackTo` takes it back; locks stay. */
   mark(): number;
   rollbackTo(mark: number): void;
-  /** Resolves when the write set is durable and visible; nothing of it is visible before. */
-  commit(): Promise<Seq>;
+  /** Resolves when the write set is durable and visible; nothing of it is visible before. `rows` come into being with it. */
+  commit(rows?: StampedRows): Promise<Seq>;
   /** Forgets the write set and frees snapshot and locks. Does nothing after commit or abort. */
   abort(): void;
+}
+
+/**
+ * Rows that a commit adds under keys that begin with its stamp (law 8), for a log of what happened. Both functions are called in the step in
+ * which the commit gets its seq, so whoever gives rising stamps has rows in the order of commits, and a dictionary that another one has
+ * followed gets no more of them. The key is the stamp and two bytes with the place among `values`.
+ */
+export interface StampedRows {
+  dictionary(): DictionaryId;
+  /** Eight bytes, greater than every one given before. */
+  stamp(): Uint8Array;
+  /** The value of each row, in pieces that are put together. */
+  readonly values: readonly (readonly Uint8Array[])[];
+  /** What they add to the dictionary's count of rows: one of them may stand for many. */
+  readonly counted: number;
 }
 
 /** What an environment counts; bytes and counts since opening unless said otherwise. */

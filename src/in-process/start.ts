@@ -69,6 +69,9 @@ function reportBug(error: unknown, where: string): void {
   console.error(`frond: internal error in ${where}:`, error);
 }
 
+/** Bytes of the log that change streams read: such a server is small, and short-lived. */
+const OPLOG_BYTES = 32 * 1024 * 1024;
+
 /** Starts a server in this process; resolves when it answers. What it could not open is EngineError, and then nothing stays open. */
 export async function start(options: StartOptions): Promise<InProcessServer> {
   const { env, dbPath } = await place(options);
@@ -86,6 +89,7 @@ export async function start(options: StartOptions): Promise<InProcessServer> {
       gatewayDb: options.gatewayDb ?? 'test',
       replSetName: replicaSet,
       standalone: options.standalone ?? false,
+      oplogBytes: OPLOG_BYTES,
       testCommands: options.testCommands ?? false,
       authorization: options.authorization ?? false,
       tls: undefined,

@@ -32,6 +32,7 @@ export interface ServerForTestOptions {
   readonly env?: Env;
   readonly standalone?: boolean;
   readonly testCommands?: boolean;
+  readonly oplogBytes?: number;
   readonly cacheBytes?: number;
   readonly authorization?: boolean;
   readonly tls?: TlsSettings;
@@ -40,7 +41,7 @@ export interface ServerForTestOptions {
 export async function openServerForTest(options: ServerForTestOptions = {}): Promise<ServerForTest> {
   const env = options.env ?? (await openMemoryEnv());
   const engine = await openEnvironment(env, '/data', { cacheBytes: options.cacheBytes ?? 64 * 1024 * 1024 });
-  const catalog = await openCatalog(engine, env);
+  const catalog = await openCatalog(engine, env, { oplogBytes: options.oplogBytes ?? 16 * 1024 * 1024 });
   const counters = new ServerCounters(1000);
   const log = new ServerLog(env.clock);
   const bugs: unknown[] = [];

@@ -58,6 +58,7 @@ async function deleteOne(batch: DeleteBatch, index: number, change: DocumentChan
       context,
       series,
       change,
+      index,
       onResult: (result) => {
         const n = result.before === undefined ? 0 : 1;
         outcome.set(index, { n, nModified: 0 });

@@ -3,6 +3,7 @@
 import type { TimeSeriesOptions } from '../../catalog/index.ts';
 import type { Document, Value } from '../../bson/index.ts';
 import type { Collation } from '../../collation/index.ts';
+import type { ChangeShape } from '../../catalog/index.ts';
 import type { Filter, SortKey } from '../../query/index.ts';
 
 /** A document after its change; `after` undefined: it is removed. */
@@ -21,6 +22,8 @@ export interface DocumentChange {
   readonly sort?: SortKey | undefined;
   readonly hint?: Value | undefined;
   readonly bypassValidation: boolean;
+  /** For the log: what an update writes; see InsertChoices. */
+  readonly shape?: ChangeShape | 'replacement' | undefined;
   /** The change of a document that matches. Throws CommandError where the document refuses it. */
   apply(before: Document): Changed;
   /** Throws where the documents of a time series may not be changed so; absent: they may. */

@@ -34,7 +34,7 @@ class InsertStep implements WriteStep {
     const mark = txn.mark();
     try {
       const collection = await series.ensureCollection(txn);
-      await collection.insert(txn, collection.prepare(this.#document), { bypassValidation });
+      await collection.insert(txn, collection.prepare(this.#document), { bypassValidation, statement: context.retry?.idOf(this.#index) });
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       series.rollback(txn, mark);

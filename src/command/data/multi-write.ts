@@ -43,7 +43,8 @@ class MultiStep implements WriteStep {
       const before = await lockedDocument(txn, collection, this.#key);
       if (before === undefined || !change.filter.matches(before)) return true;
       const changed = change.apply(before);
-      await writeChange(txn, collection, { key: this.#key, before, changed, bypassValidation: change.bypassValidation });
+      const { bypassValidation, shape } = change;
+      await writeChange(txn, collection, { key: this.#key, before, changed }, { bypassValidation, shape });
       series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
       this.#matched = 1;
       this.#modified = changed.modified ? 1 : 0;

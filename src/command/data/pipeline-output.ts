@@ -9,6 +9,7 @@ import { sameCollation, type Collation } from '../../collation/index.ts';
 import type { OutputRequest, OutputSink } from '../../exec/index.ts';
 import { compileFilter, type QueryOptions } from '../../query/index.ts';
 import type { CommandContext } from '../command.ts';
+import { noteWrite } from '../note-write.ts';
 import { WriteSeries, type WriteStep } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
 import { SingleWrite } from './single-write.ts';
@@ -262,10 +263,11 @@ class ReplaceSink implements OutputSink {
   }
 
   async finish(): Promise<void> {
-    const { catalog, time } = this.#surroundings.context.server;
+    const { server } = this.#surroundings.context;
+    const { catalog } = server;
     await this.#writer.series.finish();
     await catalog.run((txn) => catalog.rename(txn, this.#filled, this.#target, { dropTarget: true, series: true }));
-    time.tick();
+    noteWrite(server);
   }
 
   async abandon(): Promise<void> {

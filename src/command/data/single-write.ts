@@ -4,7 +4,7 @@
 
 import { CommandError, EngineError } from '../../base/errors.ts';
 import { BsonArray, bsonUndefined, Document, hasText, Regex, type Value } from '../../bson/index.ts';
-import type { CatalogTransaction, Collection, RecordKey } from '../../catalog/index.ts';
+import type { CatalogTransaction, Collection, InsertChoices, RecordKey } from '../../catalog/index.ts';
 import { sameCollation } from '../../collation/index.ts';
 import { planQuery, type KeyedDocument, type QueryRequest } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
@@ -43,6 +43,8 @@ export interface SingleWriteOptions {
   /** A refusal of the document; true: go on with further statements. */
   readonly onError: (error: CommandError) => boolean;
   readonly onUndo: () => void;
+  /** Its place among the statements of a retryable write. */
+  readonly index?: number | undefined;
 }
 
 /** One statement that changes at most one document. */
@@ -69,6 +71,12 @@ export class SingleWrite implements WriteStep {
 
   undo(): void {
     this.#options.onUndo();
+  }
+
+  #choices(): InsertChoices {
+    const { change, context, index = 0 } = this.#options;
+    const { bypassValidation, shape } = change;
+    return { bypassValidation, shape, statement: context.retry?.idOf(index) };
   }
 
   async #change(txn: CatalogTransaction): Promise<SingleResult> {
@@ -121,17 +129,17 @@ export class SingleWrite implements WriteStep {
     const before = await lockedDocument(txn, collection, key);
     if (before === undefined || !change.filter.matches(before)) return undefined;
     const changed = change.apply(before);
-    await writeChange(txn, collection, { key, before, changed, bypassValidation: change.bypassValidation });
+    await writeChange(txn, collection, { key, before, changed }, this.#choices());
     series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
     return { before, after: changed.after, modified: changed.modified, upserted: false };
   }
 
   async #insert(txn: CatalogTransaction, document: Document): Promise<SingleResult> {
-    const { series, change } = this.#options;
+    const { series } = this.#options;
     const collection = await series.ensureCollection(txn);
     const prepared = collection.prepare(document);
     try {
-      await collection.insert(txn, prepared, { bypassValidation: change.bypassValidation });
+      await collection.insert(txn, prepared, this.#choices());
     } catch (error) {
       if (!this.#mayLookAgain(txn, error)) throw error;
       throw new EngineError('write-conflict', 'another upsert was first', { cause: error });
@@ -166,8 +174,9 @@ export async function lockedDocument(txn: CatalogTransaction, collection: Collec
 export async function writeChange(
   txn: CatalogTransaction,
   collection: Collection,
-  { key, before, changed, bypassValidation }: { key: RecordKey; before: Document; changed: Changed; bypassValidation: boolean },
+  { key, before, changed }: { key: RecordKey; before: Document; changed: Changed },
+  choices: InsertChoices,
 ): Promise<void> {
-  if (changed.after === undefined) await collection.remove(txn, key, before);
-  else if (changed.modified) await collection.update(txn, key, { before, after: changed.after }, { bypassValidation });
+  if (changed.after === undefined) await collection.remove(txn, key, before, choices);
+  else if (changed.modified) await collection.update(txn, key, { before, after: changed.after }, choices);
 }

@@ -5,6 +5,7 @@ import { CommandError } from '../../base/errors.ts';
 import { RetryRecord } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { anyField } from '../fields.ts';
+import { noteWrite } from '../note-write.ts';
 import type { HeldTransaction } from '../held-transaction.ts';
 
 /** Both commands belong to a transaction: a session, a number, and autocommit false. */
@@ -22,8 +23,9 @@ async function commit(context: CommandContext, transaction: HeldTransaction): Pr
   try {
     const { hasWritten } = transaction.storage;
     if (hasWritten) await server.retries.write(transaction.storage, session, record);
-    if (hasWritten) server.time.tick();
+    transaction.storage.identify({ lsid: session.id, txnNumber: transaction.txnNumber });
     await transaction.commit();
+    if (hasWritten) noteWrite(server);
     session.use = 'committed';
     session.record = record;
     server.counters.transactionsCommitted += 1;

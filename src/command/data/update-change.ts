@@ -1,7 +1,8 @@
 // A statement of update or findAndModify made into the change of one document.
 
-import type { BsonArray, Document, Value } from '../../bson/index.ts';
-import { compileFilter, compileSort, compileUpdate, type QueryOptions } from '../../query/index.ts';
+import { Document, type BsonArray, type Value } from '../../bson/index.ts';
+import { shapeOfUpdate, type ChangeShape } from '../../catalog/index.ts';
+import { compileFilter, compileSort, compileUpdate, type QueryOptions, type Update } from '../../query/index.ts';
 import type { CommandContext } from '../command.ts';
 import { checkTimeSeriesUpdate } from './time-series-update.ts';
 import type { DocumentChange } from './document-change.ts';
@@ -38,6 +39,7 @@ export function compileUpdateChange(
     checkTimeSeries: (series) => {
       checkTimeSeriesUpdate(statement, series);
     },
+    shape: server.catalog.oplog.isOn ? shapeOf(statement.update, update.kind) : undefined,
     apply: (before) => {
       const position = update.needsPosition ? filter.place(before) : undefined;
       const { doc, modified } = update.apply(before, { ...surroundings, position });
@@ -46,4 +48,9 @@ export function compileUpdateChange(
     },
     upsert: statement.upsert === true ? () => update.forUpsert(filter, { ...surroundings, newId: () => server.ids.next() }) : undefined,
   };
+}
+
+function shapeOf(update: Document | BsonArray, kind: Update['kind']): ChangeShape | 'replacement' | undefined {
+  if (kind === 'replacement') return 'replacement';
+  return kind === 'operators' && update instanceof Document ? shapeOfUpdate(update) : undefined;
 }

@@ -106,6 +106,7 @@ async function updateOne(batch: UpdateBatch, index: number, statement: UpdateSta
       context,
       series,
       change,
+      index,
       onResult: (result) => {
         noteResult(batch, index, result);
       },

@@ -26,16 +26,23 @@ export function readDictionaryOptions(reader: ByteReader): DictionaryOptions {
   return { compression, pageBytes: reader.varint(), readPageBytes: reader.varint(), fanout: reader.varint() };
 }
 
+/** Bytes of a stamp. */
+export const stampBytes = 8;
+const noStamp = new Uint8Array(stampBytes);
+
 const keptBytes = 1024 * 1024;
 
 /** Writes the parts of a record; `body` gives a copy. */
 export class RecordWriter {
   #writer: ByteWriter = new ByteWriter(512);
+  /** Where stamps are to be put. */
+  #places: number[] = [];
 
   /** Begins a record; what was written before is forgotten. Memory stays, unless a rare large record has made it grow much. */
   begin(): void {
     if (this.#writer.length > keptBytes) this.#writer = new ByteWriter(512);
     this.#writer.reset();
+    this.#places = [];
   }
 
   /** A message of kind 0 (put) or 1 (remove); its seq is the record's. */
@@ -61,6 +68,28 @@ export class RecordWriter {
       writer.varint(bound.length);
       writer.append(bound);
     }
+  }
+
+  /** A put under a key that begins with a stamp; `place` is the rest of the key. The value comes in pieces. Gives the bytes of key and value. */
+  stampedRow(dictionary: number, place: number, pieces: readonly Uint8Array[]): number {
+    const writer = this.#writer;
+    let bytes = 0;
+    for (const piece of pieces) bytes += piece.length;
+    writer.u8(tags.put);
+    writer.varint(dictionary);
+    writer.varint(stampBytes + 2);
+    this.#places.push(writer.length);
+    writer.append(noStamp, 0, stampBytes);
+    writer.u8(place >>> 8);
+    writer.u8(place & 0xff);
+    writer.varint(bytes);
+    for (const piece of pieces) writer.append(piece, 0, piece.length);
+    return stampBytes + 2 + bytes;
+  }
+
+  /** Where in the body stamps are to be put. */
+  get stampPlaces(): readonly number[] {
+    return this.#places;
   }
 
   count(dictionary: number, rows: number, bytes: number): void {

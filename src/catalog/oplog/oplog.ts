@@ -1,0 +1,124 @@
+// The log of what was done: for each commit that changes documents or the catalog, its operations, written by the same commit under its time
+// (law 8). So no crash leaves a write without its entry or an entry without its write, and a reader never finds a later entry before an
+// earlier one. What is in `local` and `config` is the server's own and not logged.
+
+import { Timestamp } from '../../bson/index.ts';
+import type { Environment, StampedRows } from '../../engine/index.ts';
+import type { Clock } from '../../env/index.ts';
+import type { CatalogTransaction, Collection } from '../types.ts';
+import { OperationCursor, timeKey } from './operation-cursor.ts';
+import type { CommitOperations } from './operation-row.ts';
+import { encodeCommit } from './operation-row.ts';
+import type { Operation } from './operation.ts';
+import { OplogCollection } from './oplog-collection.ts';
+import { OplogSegments } from './segments.ts';
+import type { OplogLimits } from './segments.ts';
+
+/** Who gives the times of commits. */
+export interface OperationClock {
+  /** The first of so many times, all of them greater than any given before. Called in the order of commits. */
+  reserve(ticks: number): Timestamp;
+  /** The commit whose last time this is can be seen by everybody. */
+  reached(time: Timestamp): void;
+}
+
+/** Rows for a commit, and what is to be said when it is done. */
+export interface CommitRows {
+  readonly rows: StampedRows;
+  committed(): void;
+}
+
+/** The log of one environment. */
+export class Oplog {
+  readonly #clock: Clock;
+  readonly #segments: OplogSegments | undefined;
+  readonly #listeners: Set<() => void> = new Set();
+  #times: OperationClock | undefined;
+  /** The collection `local.oplog.rs`; undefined where nothing is logged. */
+  readonly collection: Collection | undefined;
+
+  private constructor(clock: Clock, segments?: OplogSegments, bytesMax: number = 0) {
+    this.#clock = clock;
+    this.#segments = segments;
+    this.collection = segments === undefined ? undefined : new OplogCollection(this, segments, bytesMax);
+  }
+
+  /** Without limits nothing is logged; with `bytesMax` 0 what was is dropped, too. */
+  static async open(engine: Environment, clock: Clock, limits: OplogLimits | undefined): Promise<Oplog> {
+    if (limits === undefined) return new Oplog(clock);
+    if (limits.bytesMax > 0) return new Oplog(clock, await OplogSegments.open(engine, clock, limits), limits.bytesMax);
+    await OplogSegments.drop(engine, clock);
+    return new Oplog(clock);
+  }
+
+  /** Whether commits are logged. */
+  get isOn(): boolean {
+    return this.#times !== undefined;
+  }
+
+  /** From now on commits are logged, with times of this clock. */
+  start(times: OperationClock): void {
+    if (this.#segments !== undefined) this.#times = times;
+  }
+
+  /** Whether what happens in this database is logged. */
+  logs(db: string): boolean {
+    return this.#times !== undefined && db !== 'local' && db !== 'config';
+  }
+
+  /** The rows of a commit. */
+  rowsFor(commit: Omit<CommitOperations, 'wallMs'>): CommitRows | undefined {
+    const [times, segments] = [this.#times, this.#segments];
+    if (times === undefined || segments === undefined || commit.operations.length === 0) return undefined;
+    const { values, ticks, entries } = encodeCommit({ ...commit, wallMs: this.#clock.nowMs() });
+    let last: Timestamp | undefined;
+    return {
+      rows: {
+        values,
+        counted: entries,
+        dictionary: () => segments.current,
+        stamp: () => {
+          const first = times.reserve(ticks);
+          last = ticks === 1 ? first : movedOn(first, ticks - 1);
+          return timeKey(first);
+        },
+      },
+      committed: () => {
+        if (last !== undefined) times.reached(last);
+        for (const listener of this.#listeners) listener();
+      },
+    };
+  }
+
+  /** The operations that a snapshot sees, from a time on (inside), or backwards. */
+  read(txn: CatalogTransaction, from: Timestamp | undefined, direction: 1 | -1 = 1): OperationCursor {
+    return new OperationCursor(txn, this.#segments?.dictionaries ?? [], from, direction);
+  }
+
+  /** The first or the last operation that a snapshot sees. */
+  async endOf(txn: CatalogTransaction, end: 'first' | 'last'): Promise<Operation | undefined> {
+    const cursor = this.read(txn, undefined, end === 'first' ? 1 : -1);
+    try {
+      return (await cursor.nextRows())[0]?.[0];
+    } finally {
+      cursor.close();
+    }
+  }
+
+  /** Calls `wake` after each commit that is logged, until the function given back is called. */
+  subscribe(wake: () => void): () => void {
+    this.#listeners.add(wake);
+    return () => {
+      this.#listeners.delete(wake);
+    };
+  }
+
+  /** Drops what is older or more than is kept. To be called now and then. */
+  async trim(): Promise<void> {
+    await this.#segments?.trim();
+  }
+}
+
+function movedOn(time: Timestamp, ticks: number): Timestamp {
+  return new Timestamp(time.seconds, time.increment + ticks);
+}

@@ -1,0 +1,147 @@
+// The dictionaries that hold the oplog, oldest first. New rows go into the newest; the oldest is dropped whole when the log is larger or older
+// than it may be, so trimming costs nothing and leaves no removals behind. Rows `o` and the dictionary's number in dictionary 1 name them;
+// numbers rise, so their order is that of the rows.
+
+import { must } from '../../base/assert.ts';
+import { DateTime, Document } from '../../bson/index.ts';
+import type { DictionaryId, Environment, Transaction } from '../../engine/index.ts';
+import type { Clock } from '../../env/index.ts';
+import { segmentKey, segmentOfKey, segmentRange } from '../entry.ts';
+import { eachRow } from '../rows.ts';
+
+/** How much of the past is kept. */
+export interface OplogLimits {
+  readonly bytesMax: number;
+  readonly ageMaxMs: number;
+}
+
+/** The log is cut into so many pieces, of which the oldest goes. */
+const pieces = 16;
+
+interface Segment {
+  readonly dictionary: DictionaryId;
+  /** When it was made: all rows of those before are older. */
+  readonly madeMs: number;
+}
+
+const rowOf = (madeMs: number): Uint8Array => Document.of({ made: new DateTime(madeMs) }).toBytes();
+
+/** The segments of one environment. */
+export class OplogSegments {
+  readonly #engine: Environment;
+  readonly #clock: Clock;
+  readonly #limits: OplogLimits;
+  #list: readonly Segment[];
+
+  private constructor(engine: Environment, clock: Clock, limits: OplogLimits, list: readonly Segment[]) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#list = list;
+  }
+
+  /** Those that are there; a first one is made where there is none. */
+  static async open(engine: Environment, clock: Clock, limits: OplogLimits): Promise<OplogSegments> {
+    const list: Segment[] = [];
+    const txn = engine.begin('read');
+    try {
+      await eachRow(txn.cursor(engine.catalogDictionary, segmentRange, 1), (key, value) => {
+        const made = Document.fromBytes(value.slice()).get('made');
+        list.push({ dictionary: segmentOfKey(key), madeMs: made instanceof DateTime ? made.ms : 0 });
+      });
+    } finally {
+      txn.abort();
+    }
+    const segments = new OplogSegments(engine, clock, limits, list);
+    if (list.length === 0) await segments.#change(0);
+    return segments;
+  }
+
+  /** Drops what an earlier start kept that had a log. */
+  static async drop(engine: Environment, clock: Clock): Promise<void> {
+    const txn = engine.begin('read');
+    const found: Uint8Array[] = [];
+    try {
+      await eachRow(txn.cursor(engine.catalogDictionary, segmentRange, 1), (key) => found.push(key));
+    } finally {
+      txn.abort();
+    }
+    if (found.length === 0) return;
+    const segments = await OplogSegments.open(engine, clock, { bytesMax: 0, ageMaxMs: 0 });
+    await segments.#drop(segments.#list);
+  }
+
+  /** Where new rows go. */
+  get current(): DictionaryId {
+    return must(this.#list.at(-1), 'the newest segment').dictionary;
+  }
+
+  /** Those that a snapshot may see, oldest first. */
+  get dictionaries(): readonly DictionaryId[] {
+    return this.#list.map(({ dictionary }) => dictionary);
+  }
+
+  /** What all of them take. */
+  figures(): { readonly rows: number; readonly bytes: number; readonly diskBytes: number } {
+    const total = { rows: 0, bytes: 0, diskBytes: 0 };
+    for (const { dictionary } of this.#list) {
+      const { rows, bytes, diskBytes } = this.#engine.dictionaryStatistics(dictionary);
+      total.rows += rows;
+      total.bytes += bytes;
+      total.diskBytes += diskBytes;
+    }
+    return total;
+  }
+
+  /** Goes on in a new segment when the newest is full or old, and drops the oldest ones that are not to be kept. */
+  async trim(): Promise<void> {
+    const { bytesMax, ageMaxMs } = this.#limits;
+    const now = this.#clock.nowMs();
+    const sizes = this.#list.map(({ dictionary }) => this.#engine.dictionaryStatistics(dictionary).bytes);
+    const newest = must(this.#list.at(-1), 'the newest segment');
+    const isFull = (sizes.at(-1) ?? 0) >= bytesMax / pieces;
+    const isOld = now - newest.madeMs >= ageMaxMs / pieces && (sizes.at(-1) ?? 0) > 0;
+    if (!isFull && !isOld) return;
+    let bytes = sizes.reduce((sum, size) => sum + size, 0);
+    let gone = 0;
+    // The rows of a segment are older than the making of the next one.
+    while (gone < this.#list.length - 1 && (bytes - (sizes[gone] ?? 0) >= bytesMax || (this.#list[gone + 1]?.madeMs ?? now) < now - ageMaxMs)) {
+      bytes -= sizes[gone] ?? 0;
+      gone += 1;
+    }
+    await this.#change(gone);
+  }
+
+  /** One commit: the oldest go, a new one comes. */
+  async #change(gone: number): Promise<void> {
+    const txn = this.#engine.begin('statement');
+    const madeMs = this.#clock.nowMs();
+    const dictionary = txn.createDictionary({ compression: 'lz4' });
+    await txn.put(this.#engine.catalogDictionary, segmentKey(dictionary), rowOf(madeMs));
+    await this.#remove(txn, this.#list.slice(0, gone));
+    await this.#commit(txn);
+    this.#list = [...this.#list.slice(gone), { dictionary, madeMs }];
+  }
+
+  async #drop(segments: readonly Segment[]): Promise<void> {
+    const txn = this.#engine.begin('statement');
+    await this.#remove(txn, segments);
+    await this.#commit(txn);
+    this.#list = this.#list.filter((segment) => !segments.includes(segment));
+  }
+
+  async #remove(txn: Transaction, segments: readonly Segment[]): Promise<void> {
+    for (const { dictionary } of segments) {
+      txn.dropDictionary(dictionary);
+      await txn.remove(this.#engine.catalogDictionary, segmentKey(dictionary));
+    }
+  }
+
+  async #commit(txn: Transaction): Promise<void> {
+    try {
+      await txn.commit();
+    } finally {
+      txn.abort();
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// What an update changed, as MongoDB's oplog says it (`$v: 2`): fields that went (`d`), have another value (`u`), came (`i`), and the same for
+// the documents (`s` and the name) and arrays (`a`, `l`, `u0`, `s0`) in it. Found by comparing the bytes of before and after, guided by what
+// the update wrote whole: `$set: {a: {…}}` is told as a new `a`, also where only one field in it differs.
+
+import { bsonType, decodeElement, decodeName, Document, elementEnd, elementValue, readInt32 } from '../../bson/index.ts';
+import type { RawView, Value } from '../../bson/index.ts';
+
+/** Which parts of a document an update writes. */
+export interface ChangeShape {
+  /** `whole`: this value is written as one; `append`: elements are put behind it; `inside`: parts of it are written. */
+  readonly kind: 'whole' | 'append' | 'inside';
+  readonly children: Map<string, ChangeShape>;
+  /** Any element of an array (`$`, `$[]`, `$[name]`). */
+  any: ChangeShape | undefined;
+}
+
+const shape = (kind: ChangeShape['kind']): ChangeShape => ({ kind, children: new Map(), any: undefined });
+
+function addPath(root: ChangeShape, path: string, kind: ChangeShape['kind']): void {
+  const parts = path.split('.');
+  let at = root;
+  parts.forEach((part, index) => {
+    const isAny = part.startsWith('$');
+    let next = isAny ? at.any : at.children.get(part);
+    if (next === undefined) {
+      next = shape(index === parts.length - 1 ? kind : 'inside');
+      if (isAny) at.any = next;
+      else at.children.set(part, next);
+    }
+    at = next;
+  });
+}
+
+/** What an update of operators writes. */
+export function shapeOfUpdate(update: Document): ChangeShape {
+  const root = shape('inside');
+  for (const [operator, fields] of update.fields) {
+    if (!(fields instanceof Document)) continue;
+    for (const [path, value] of fields.fields) {
+      addPath(root, path, operator === '$push' ? 'append' : 'whole');
+      if (operator === '$rename' && typeof value === 'string') addPath(root, value, 'whole');
+    }
+  }
+  return root;
+}
+
+/** One element where it lies. */
+interface Element {
+  readonly name: string;
+  readonly at: number;
+  readonly end: number;
+}
+
+function elementsOf({ bytes, start }: RawView): Element[] {
+  const elements: Element[] = [];
+  for (let at = start + 4; bytes[at] !== 0; ) {
+    const end = elementEnd(bytes, at);
+    elements.push({ name: decodeName(bytes, at + 1, elementValue(bytes, at) - 1), at, end });
+    at = end;
+  }
+  return elements;
+}
+
+/** Whether two elements have the same type and value; names are not compared. */
+function sameValue(a: RawView, left: Element, b: RawView, right: Element): boolean {
+  const [first, second] = [elementValue(a.bytes, left.at), elementValue(b.bytes, right.at)];
+  const length = left.end - first;
+  if (a.bytes[left.at] !== b.bytes[right.at] || right.end - second !== length) return false;
+  for (let i = 0; i < length; i++) if (a.bytes[first + i] !== b.bytes[second + i]) return false;
+  return true;
+}
+
+/** How many elements from the front are equal, names too: most updates change little. */
+function commonStart(a: RawView, b: RawView): number {
+  let at = 4;
+  for (;;) {
+    const type = a.bytes[a.start + at];
+    if (type === 0 || type !== b.bytes[b.start + at]) return at;
+    const length = elementEnd(a.bytes, a.start + at) - (a.start + at);
+    if (elementEnd(b.bytes, b.start + at) - (b.start + at) !== length) return at;
+    for (let i = 0; i < length; i++) if (a.bytes[a.start + at + i] !== b.bytes[b.start + at + i]) return at;
+    at += length;
+  }
+}
+
+function withoutStart(view: RawView, skipped: number): RawView {
+  return { bytes: view.bytes, start: view.start + skipped - 4, end: view.end };
+}
+
+const sizeOf = ({ bytes, start }: RawView): number => readInt32(bytes, start);
+
+function nested(view: RawView, { at }: Element): RawView {
+  const start = elementValue(view.bytes, at);
+  return { bytes: view.bytes, start, end: view.end };
+}
+
+/** The difference of two values of one name: a difference inside, or undefined where it is told as a new value. */
+function innerDiff(before: RawView, after: RawView, { left, right }: { left: Element; right: Element }, guide: ChangeShape | undefined): Document | undefined {
+  const type = before.bytes[left.at];
+  if (guide?.kind === 'whole' || type !== after.bytes[right.at]) return undefined;
+  return type === bsonType.object || type === bsonType.array ? nestedDiff(type, nested(before, left), nested(after, right), guide) : undefined;
+}
+
+function nestedDiff(type: number, before: RawView, after: RawView, guide: ChangeShape | undefined): Document | undefined {
+  const diff = type === bsonType.object ? documentDiff(before, after, guide) : arrayDiff(before, after, guide);
+  // Unguided (a pipeline's), what would not be shorter is told whole.
+  if (diff === undefined || (guide === undefined && diff.byteLength >= sizeOf(after))) return undefined;
+  return diff;
+}
+
+/** Without a guide for it, a part of a guided document was written whole. */
+function guideOf(guide: ChangeShape | undefined, name: string): ChangeShape | undefined {
+  return guide === undefined ? undefined : (guide.children.get(name) ?? guide.any ?? WHOLE);
+}
+
+const WHOLE: ChangeShape = shape('whole');
+
+function documentDiff(fullBefore: RawView, fullAfter: RawView, guide: ChangeShape | undefined): Document {
+  const skipped = commonStart(fullBefore, fullAfter);
+  const [before, after] = [withoutStart(fullBefore, skipped), withoutStart(fullAfter, skipped)];
+  const left = new Map(elementsOf(before).map((element) => [element.name, element]));
+  const updated: [string, Value][] = [];
+  const inserted: [string, Value][] = [];
+  const inside: [string, Value][] = [];
+  for (const element of elementsOf(after)) {
+    const { name } = element;
+    const old = left.get(name);
+    left.delete(name);
+    if (old === undefined) inserted.push([name, decodeElement(after.bytes, element.at)]);
+    else if (!sameValue(before, old, after, element)) {
+      const diff = innerDiff(before, after, { left: old, right: element }, guideOf(guide, name));
+      if (diff === undefined) updated.push([name, decodeElement(after.bytes, element.at)]);
+      else inside.push([`s${name}`, diff]);
+    }
+  }
+  const fields: [string, Value][] = [];
+  if (left.size > 0) fields.push(['d', Document.fromEntries([...left.keys()].map((name) => [name, false]))]);
+  if (updated.length > 0) fields.push(['u', Document.fromEntries(updated)]);
+  if (inserted.length > 0) fields.push(['i', Document.fromEntries(inserted)]);
+  return Document.fromEntries([...fields, ...inside]);
+}
+
+/** Undefined where the array is told whole. */
+function arrayDiff(before: RawView, after: RawView, guide: ChangeShape | undefined): Document | undefined {
+  const [old, fresh] = [elementsOf(before), elementsOf(after)];
+  if (guide !== undefined && fresh.length < old.length) return undefined;
+  const fields: [string, Value][] = [['a', true]];
+  if (fresh.length < old.length) fields.push(['l', fresh.length]);
+  for (const [index, element] of fresh.entries()) {
+    const left = old[index];
+    if (left !== undefined && sameValue(before, left, after, element)) continue;
+    if (left !== undefined && guide?.kind === 'append') return undefined;
+    const diff = left === undefined ? undefined : innerDiff(before, after, { left, right: element }, guideOf(guide, String(index)));
+    if (diff === undefined) fields.push([`u${String(index)}`, decodeElement(after.bytes, element.at)]);
+    else fields.push([`s${String(index)}`, diff]);
+  }
+  return Document.fromEntries(fields);
+}
+
+/** The difference of two states of a document; `guide` undefined: what was written is not known (a pipeline). */
+export function diffOf(before: Document, after: Document, guide: ChangeShape | undefined): Document {
+  return documentDiff(before.raw, after.raw, guide);
+}
+
+/** One step of a path: a field, or an element of an array. */
+export type PathStep = string | number;
+
+/** What is said of one path in a difference. */
+export interface DiffVisitor {
+  updated(path: readonly PathStep[], value: Value): void;
+  removed(path: readonly PathStep[]): void;
+  truncated(path: readonly PathStep[], length: number): void;
+}
+
+/** Tells a visitor all of a difference, path by path. */
+export function visitDiff(diff: Document, visitor: DiffVisitor, path: readonly PathStep[] = []): void {
+  const isArray = diff.get('a') === true;
+  for (const [key, value] of diff.fields) {
+    if (isArray) visitElement(key, value, visitor, path);
+    else visitField(key, value, visitor, path);
+  }
+}
+
+function visitElement(key: string, value: Value, visitor: DiffVisitor, path: readonly PathStep[]): void {
+  if (key === 'l' && typeof value === 'number') visitor.truncated(path, value);
+  else if (key.startsWith('u')) visitor.updated([...path, Number(key.slice(1))], value);
+  else if (key.startsWith('s') && value instanceof Document) visitDiff(value, visitor, [...path, Number(key.slice(1))]);
+}
+
+function visitField(key: string, value: Value, visitor: DiffVisitor, path: readonly PathStep[]): void {
+  if (!(value instanceof Document)) return;
+  if (key === 'd') for (const name of value.keys()) visitor.removed([...path, name]);
+  else if (key === 'u' || key === 'i') for (const [name, field] of value.fields) visitor.updated([...path, name], field);
+  else visitDiff(value, visitor, [...path, key.slice(1)]);
+}
