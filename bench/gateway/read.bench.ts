@@ -49,7 +49,7 @@ async function store({ fileBytes, chunkBytes, cacheBytes }: Sizes): Promise<Stor
   const file = await upload.finish();
   await engine.checkpoint();
   const none = { type: '', bytes: new Uint8Array(0), etag: '""' };
-  const page = { script: none, style: none, icon: none };
+  const page = { script: none, statusScript: none, style: none, icon: none };
   const gateway = await Gateway.listen({ host: '127.0.0.1', port: 0, store: files, db: 'test', clock: env.clock, random: env.random, page, onEvent: () => undefined });
   const close = async (): Promise<void> => {
     await gateway.close();

@@ -1,7 +1,7 @@
 // What is kept of a password: salted, iterated keys (RFC 5802, RFC 7677), in the shape of MongoDB's system.users. The password itself is
 // never kept, and what is kept does not let anybody log in.
 
-import { createHash, createHmac, pbkdf2 } from 'node:crypto';
+import { createHash, createHmac, pbkdf2, timingSafeEqual } from 'node:crypto';
 import { decodeBase64, encodeBase64 } from '../base/base64.ts';
 import { CommandError } from '../base/errors.ts';
 import { Document, isNumber, toDouble } from '../bson/index.ts';
@@ -55,6 +55,14 @@ export async function makeCredential(mechanism: ScramMechanism, password: string
     storedKey: createHash(hash).update(clientKey).digest(),
     serverKey: createHmac(hash, salted).update('Server Key').digest(),
   };
+}
+
+/** Whether a password is the one that was kept; in the form the mechanism takes. For those who are given passwords, as HTTP is. */
+export async function passwordMatches(mechanism: ScramMechanism, kept: ScramCredential, password: string): Promise<boolean> {
+  const { hash, keyBytes } = SCRAM_RULES[mechanism];
+  const salted = await derive(hash, password, { salt: kept.salt, iterations: kept.iterationCount, keyBytes });
+  const storedKey = createHash(hash).update(createHmac(hash, salted).update('Client Key').digest()).digest();
+  return storedKey.length === kept.storedKey.length && timingSafeEqual(storedKey, kept.storedKey);
 }
 
 /** As system.users has it. */

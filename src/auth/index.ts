@@ -2,7 +2,7 @@
 
 export { Authorization } from './authorization.ts';
 export { builtInRoleNames, builtInRole, isBuiltInRole } from './built-in-roles.ts';
-export { credentialDocument, digestPassword, makeCredential, readCredential, userDigest } from './credentials.ts';
+export { credentialDocument, digestPassword, makeCredential, passwordMatches, readCredential, userDigest } from './credentials.ts';
 export type { ScramCredential, ScramMechanism } from './credentials.ts';
 export { distinguishedName } from './distinguished-name.ts';
 export { ACTIONS, clusterTarget, databaseTarget, namespaceTarget } from './privilege.ts';

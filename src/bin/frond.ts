@@ -17,7 +17,7 @@ interface Subcommand {
 
 const subcommands: ReadonlyMap<string, Subcommand> = new Map([
   ['serve', { doc: 'run the server and the gateway', run: serve }],
-  ['gateway', { doc: 'run the gateway in front of another MongoDB server (--mongo); --port, --bind and --db as for serve', run: runGateway }],
+  ['gateway', { doc: 'run the gateway in front of another MongoDB server (--mongo); --port, --bind, --db, --tokens, --signing-key and --origins as for serve; --login database asks for users of that server', run: runGateway }],
   ['verify', { doc: 'check a data directory (--dbpath) that no server has open', run: runVerify }],
   ['backup', { doc: 'copy the data of a running server (--uri) into a directory of its machine (--to) while it goes on', run: runBackup }],
   ['salvage', { doc: 'copy all that can be read of a damaged data directory (--dbpath) into a fresh one (--to)', run: runSalvage }],

@@ -3,13 +3,20 @@
 import { readFile } from 'node:fs/promises';
 import type { Env } from '../env/index.ts';
 import { Gateway, loadPageFiles } from '../gateway/index.ts';
+import type { Caller, GatewayOptions, ServerStatus } from '../gateway/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
+import type { AccessSettings } from './gateway-access.ts';
 
 /** Where a gateway listens and what it serves. */
 export interface GatewayPlace {
   readonly host: string;
   readonly port: number;
   readonly db: string;
+  readonly access: AccessSettings;
+  /** The user with this password; undefined: nobody is asked who they are. */
+  readonly logIn?: ((user: string, password: string) => Promise<Caller | undefined>) | undefined;
+  readonly status?: () => Promise<ServerStatus>;
+  readonly tls?: GatewayOptions['tls'];
 }
 
 /** What the surroundings of a gateway are told. */
@@ -20,8 +27,13 @@ export interface GatewayWords {
 
 /** Listens. EngineError `locked` where the port is in use. The store stays the caller's. */
 export async function openGatewayOver(store: FileStore, env: Env, place: GatewayPlace, words: GatewayWords): Promise<Gateway> {
+  const { access: { tokens, signingKey, origins }, logIn, ...where } = place;
+  const access = { ...(logIn === undefined ? {} : { logIn }), ...(tokens === undefined ? {} : { tokens }) };
   return await Gateway.listen({
-    ...place,
+    ...where,
+    access,
+    origins,
+    ...(signingKey === undefined ? {} : { signingKey }),
     store,
     clock: env.clock,
     random: env.random,

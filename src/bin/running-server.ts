@@ -12,10 +12,12 @@ import type { Env, NetworkAddress } from '../env/index.ts';
 import { openHostNetwork } from '../env/index.ts';
 import { openFileStore } from '../gridfs/index.ts';
 import { isLoopback } from '../gateway/index.ts';
-import type { Gateway } from '../gateway/index.ts';
+import type { Caller, Gateway, ServerStatus } from '../gateway/index.ts';
 import { Listener } from '../server/index.ts';
 import { ServerCounters, ServerLog, type LogSink } from '../session/index.ts';
+import { callerWith, readAccessSettings, userPlaces } from './gateway-access.ts';
 import { openGatewayOver } from './open-gateway.ts';
+import { readServerStatus } from './server-status.ts';
 import type { ServeOptions } from './server-options.ts';
 
 /** What the surroundings of a server are told. */
@@ -81,7 +83,7 @@ export class RunningServer {
       const onBug = (error: unknown): void => events.onBug(error, 'connection');
       const listener = await Listener.listen({ address, network: openHostNetwork(options.tls), codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
       undo.add(() => listener.close());
-      const gateway = await openGateway(catalog, surroundings, undo);
+      const gateway = await openGateway({ engine, catalog, dispatcher }, surroundings, undo);
       return new RunningServer({ engine, shutdownAsked, dispatcher, listener, gateway }, undo);
     } catch (error) {
       await undo.run();
@@ -158,17 +160,24 @@ async function openDispatcher(engine: Environment, catalog: Catalog, { env, opti
 }
 
 /** Without accounts the gateway is for this machine only, wherever the server itself listens. */
-async function openGateway(catalog: Catalog, { env, options, events }: Surroundings, undo: Undo): Promise<Gateway | undefined> {
-  const { gatewayPort, gatewayDb, bindIp } = options;
-  if (gatewayPort === undefined) return undefined;
-  if (options.authorization) {
-    events.onNotice('the gateway is off: users must log in, and it cannot ask them to yet');
-    return undefined;
-  }
+async function openGateway(parts: { readonly engine: Environment; readonly catalog: Catalog; readonly dispatcher: CommandDispatcher }, { env, options, events }: Surroundings, undo: Undo): Promise<Gateway | undefined> {
+  const { gatewayPort: port, gatewayDb: db, bindIp, tls } = options;
+  if (port === undefined) return undefined;
+  const { engine, catalog, dispatcher } = parts;
+  const access = await readAccessSettings(options.gatewayAccess);
   const store = await openFileStore(catalog, env);
   undo.add(() => store.close());
-  const host = isLoopback(bindIp) ? bindIp : '127.0.0.1';
-  const gateway = await openGatewayOver(store, env, { host, port: gatewayPort, db: gatewayDb }, events);
+  const logIn = async (user: string, password: string): Promise<Caller | undefined> => {
+    for (const [name, place] of userPlaces(user, db)) {
+      const authorization = await dispatcher.checkPassword(name, place, password);
+      if (authorization !== undefined) return callerWith(authorization);
+    }
+    return undefined;
+  };
+  const status = (): Promise<ServerStatus> => readServerStatus({ engine, catalog, run: (where, command) => dispatcher.runInternal(where, command) });
+  const host = options.authorization || isLoopback(bindIp) ? bindIp : '127.0.0.1';
+  const place = { host, port, db, access, status, ...(options.authorization ? { logIn } : {}), ...(tls?.required === true ? { tls } : {}) };
+  const gateway = await openGatewayOver(store, env, place, events);
   undo.add(() => gateway.close());
   return gateway;
 }

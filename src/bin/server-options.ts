@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import type { Env, TlsSettings } from '../env/index.ts';
 import { optionText, parseBytes, parseFlag, parseParameterFlag, parseSwitch, parseWhole, readConfig, readFlags } from './option-table.ts';
 import type { OptionTexts } from './option-table.ts';
+import type { AccessWords } from './gateway-access.ts';
 import { FrondUsage } from './usage.ts';
 
 /** What a server is started with. */
@@ -18,6 +19,7 @@ export interface ServeOptions {
   /** Undefined: no gateway. */
   readonly gatewayPort: number | undefined;
   readonly gatewayDb: string;
+  readonly gatewayAccess: AccessWords;
   readonly replSetName: string;
   readonly standalone: boolean;
   /** Most bytes of the log of what was done; 0: none is kept. */
@@ -84,6 +86,7 @@ async function completeOptions(env: Env, texts: OptionTexts): Promise<Omit<Serve
     bindIp: text('net.bindIp'),
     gatewayPort: parseFlag(text('gateway.enabled'), 'gateway.enabled') ? port('gateway.port') : undefined,
     gatewayDb: text('gateway.db'),
+    gatewayAccess: { tokensFile: optionText(texts, 'gateway.tokensFile'), signingKeyFile: optionText(texts, 'gateway.signingKeyFile'), origins: optionText(texts, 'gateway.origins') },
     replSetName: text('replication.replSetName'),
     authorization: parseSwitch(text('security.authorization'), '--auth'),
     tls: await tlsSettings(env, texts),

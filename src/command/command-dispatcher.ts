@@ -1,7 +1,7 @@
 // One request from its first byte that means something to the last field of its reply: looked up in the table, read, let into its session,
 // run, and answered. Nothing a client sends makes `dispatch` reject: errors are replies. Every reply tells the logical time.
 
-import { clusterTarget } from '../auth/index.ts';
+import { clusterTarget, type Authorization } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { Binary, BsonArray, Document, Double, type Value } from '../bson/index.ts';
 import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
@@ -82,6 +82,11 @@ export class CommandDispatcher {
     const [code, codeName, text] = [reply.get('code'), reply.get('codeName'), reply.get('errmsg')];
     if (typeof code === 'number') throw new CommandError(code, typeof codeName === 'string' ? codeName : '', typeof text === 'string' ? text : '');
     return reply;
+  }
+
+  /** What a user with this password may do; undefined: no such user, or another password. For those who are given passwords, as the gateway is. */
+  checkPassword(user: string, db: string, password: string): Promise<Authorization | undefined> {
+    return this.#server.access.checkPassword(user, db, password);
   }
 
   /** Stops what runs, ends open transactions and cursors. */

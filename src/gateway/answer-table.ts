@@ -6,7 +6,10 @@ import { answerFile } from './file-answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { answerHealth } from './health.ts';
+import { answerMetrics, answerStatusData } from './metrics.ts';
+import { answerStatusPage, answerStatusScript } from './page/status-page.ts';
 import { answerPage, answerScript, answerStyle, answerIcon } from './page/page.ts';
+import { answerLink } from './link.ts';
 import type { Route, RouteKind } from './route.ts';
 import { continueUpload, createUpload, deleteUpload, tellUpload } from './tus.ts';
 import { answerForm, answerPut } from './upload.ts';
@@ -23,9 +26,14 @@ export const answerTable: Readonly<Record<RouteKind, Answers>> = {
   files: { GET: answerList, POST: answerForm },
   'file-document': { GET: answerDocument, PATCH: patchFile, DELETE: deleteFile },
   check: { GET: answerCheck },
+  link: { POST: answerLink },
   uploads: { POST: createUpload },
   upload: { GET: tellUpload, PATCH: continueUpload, DELETE: deleteUpload },
   health: { GET: answerHealth },
+  metrics: { GET: answerMetrics },
+  'status-page': { GET: answerStatusPage },
+  'status-data': { GET: answerStatusData },
+  'status-script': { GET: answerStatusScript },
   page: { GET: answerPage },
   script: { GET: answerScript },
   style: { GET: answerStyle },

@@ -21,8 +21,8 @@ export function validatorFields({ etag, lastModifiedMs }: Validators, cacheContr
   return { ETag: etag, 'Cache-Control': cacheControl, ...(lastModifiedMs === undefined ? {} : { 'Last-Modified': formatHttpDate(lastModifiedMs) }) };
 }
 
-/** The fields that say how to take the bytes. `query`: `download` saves, `inline` shows what may be shown. */
-export function contentFields(file: StoredFile, query: URLSearchParams): OutgoingHttpHeaders {
+/** The fields that say how to take the bytes. `query`: `download` saves, `inline` shows what may be shown. `isShownElsewhere`: pages of other sites may show it. */
+export function contentFields(file: StoredFile, query: URLSearchParams, isShownElsewhere: boolean): OutgoingHttpHeaders {
   const { inline, active } = sentType(file.contentType, file.filename);
   const asked = isOn(query.get('download')) ? 'attachment' : 'inline';
   const inert = !inline && !active && isOn(query.get('inline'));
@@ -32,7 +32,7 @@ export function contentFields(file: StoredFile, query: URLSearchParams): Outgoin
     'X-Accel-Buffering': 'no',
     'X-Content-Type-Options': 'nosniff',
     'Content-Disposition': contentDisposition(kind, file.filename),
-    'Cross-Origin-Resource-Policy': 'same-site',
+    'Cross-Origin-Resource-Policy': isShownElsewhere ? 'cross-origin' : 'same-site',
     ...(active ? { 'Content-Security-Policy': "default-src 'none'; sandbox" } : {}),
     ...(file.sha256 === undefined ? {} : { 'Repr-Digest': `sha-256=:${encodeBase64(fromHex(file.sha256))}:` }),
   };

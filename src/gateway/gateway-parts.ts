@@ -2,7 +2,9 @@
 
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
+import type { ServerStatus } from './metrics.ts';
 import type { OpenStreams } from './open-streams.ts';
+import type { AccessControl } from './access.ts';
 import type { ActiveUploads } from './active-uploads.ts';
 import type { PiecePool } from './piece-pool.ts';
 import type { PageFiles } from './page/page-files.ts';
@@ -65,6 +67,11 @@ export interface GatewayParts {
   readonly pieces: PiecePool;
   readonly streams: OpenStreams;
   readonly uploads: ActiveUploads;
+  /** What the server behind counts; undefined where it is not ours to know. */
+  readonly status: (() => Promise<ServerStatus>) | undefined;
+  readonly access: AccessControl;
+  /** Origins whose pages may read; with any, files may be shown on pages elsewhere. */
+  readonly origins: readonly string[];
   readonly onEvent: (event: GatewayEvent) => void;
 }
 

@@ -2,6 +2,7 @@
 // request stay its own. Without accounts it listens at a loopback address only (gateway.md, section 7).
 
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AssertionError, EngineError, HttpError } from '../base/errors.ts';
@@ -9,8 +10,12 @@ import { decodeUtf8 } from '../base/text.ts';
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
 import { allowedMethods, answerTable } from './answer-table.ts';
+import { AccessControl } from './access.ts';
+import type { AccessRules } from './access.ts';
 import { ActiveUploads } from './active-uploads.ts';
+import { crossOriginFields, isListedOrigin, preflightFields } from './cross-origin.ts';
 import { Exchange } from './exchange.ts';
+import type { ServerStatus } from './metrics.ts';
 import { OpenStreams } from './open-streams.ts';
 import { currentCounters, limitsDefault, randomToken } from './gateway-parts.ts';
 import type { GatewayCounters, GatewayEvent, GatewayGauges, GatewayLimits, GatewayParts } from './gateway-parts.ts';
@@ -24,7 +29,7 @@ import { isLoopback, requireOwnHost, requireSameOrigin } from './same-origin.ts'
 
 /** What a gateway is made of. */
 export interface GatewayOptions {
-  /** A loopback address. */
+  /** Without `access`, a loopback address. */
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
@@ -34,11 +39,22 @@ export interface GatewayOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly page: PageFiles;
+  /** What the server behind counts; undefined where it is not ours to know. */
+  readonly status?: () => Promise<ServerStatus>;
+  /** How callers are known; undefined: everybody may do everything, from this machine. */
+  readonly access?: AccessRules;
+  /** What addresses are signed with; undefined: something new, so they are valid until the gateway closes. */
+  readonly signingKey?: Uint8Array;
+  /** Origins whose pages may read files. */
+  readonly origins?: readonly string[];
+  /** Certificate and key, PEM; undefined: plain HTTP. */
+  readonly tls?: { readonly certificateKey: Uint8Array; readonly password?: string | undefined } | undefined;
   readonly limits?: Partial<GatewayLimits>;
   /** Told of faults that an operator should know, and of bugs. */
   readonly onEvent: (event: GatewayEvent) => void;
 }
 
+const challenges = ['Basic realm="FrondDB files", charset="UTF-8"', 'Bearer realm="FrondDB files"'];
 const headBytesMax = 16 * 1024;
 const headMs = 60_000;
 const idleMs = 65_000;
@@ -77,12 +93,14 @@ export class Gateway {
   /** Listens. EngineError `locked` where the port is in use, `io` where it cannot be had. */
   static async listen(options: GatewayOptions): Promise<Gateway> {
     const { host, port, store, db, clock, random, page, onEvent } = options;
-    if (!isLoopback(host)) throw new AssertionError('without accounts a gateway listens at a loopback address only');
-    const server = createServer({ maxHeaderSize: headBytesMax, headersTimeout: headMs, requestTimeout: 0, keepAliveTimeout: idleMs, noDelay: true });
+    const access = new AccessControl(options.access ?? {}, clock, options.signingKey ?? random.bytes(32));
+    if (access.isOpen && !isLoopback(host)) throw new AssertionError('without accounts a gateway listens at a loopback address only');
+    const settings = { maxHeaderSize: headBytesMax, headersTimeout: headMs, requestTimeout: 0, keepAliveTimeout: idleMs, noDelay: true };
+    const server = options.tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...tlsFields(options.tls) });
     const address = await listenAt(server, host, port);
     const counters: GatewayCounters = { requests: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
     const limits = { ...limitsDefault, ...options.limits };
-    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, pieces: new PiecePool(), streams: new OpenStreams(clock, limits.letGoMs), uploads: new ActiveUploads(limits.uploadsPerClientMax), onEvent }, address);
+    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, access, status: options.status, origins: options.origins ?? [], pieces: new PiecePool(), streams: new OpenStreams(clock, limits.letGoMs), uploads: new ActiveUploads(limits.uploadsPerClientMax), onEvent }, address);
   }
 
   /** Now and then, resumable uploads that were given up are removed. */
@@ -147,7 +165,9 @@ export class Gateway {
 
   async #answer(exchange: Exchange): Promise<void> {
     requirePlainRequest(exchange.request);
-    requireOwnHost(exchange.headers);
+    const { access, origins } = this.#parts;
+    exchange.addFields(crossOriginFields(exchange.headers, origins));
+    if (access.isOpen) requireOwnHost(exchange.headers);
     // The asterisk form asks what the server as a whole can do (RFC 9112, 3.2.4).
     if (exchange.request.url === '*' && exchange.method === 'OPTIONS') {
       exchange.sendEmpty(204, { Allow: 'GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS' });
@@ -160,12 +180,19 @@ export class Gateway {
     const answer = answers[method === 'HEAD' ? 'GET' : method];
     if (answer === undefined) {
       const allow = { Allow: allowedMethods(answers), ...(isUpload(route) ? tusAbilities(this.#parts) : {}) };
-      if (exchange.method === 'OPTIONS') exchange.sendEmpty(204, allow);
+      if (exchange.method === 'OPTIONS') exchange.sendEmpty(204, { ...allow, ...preflightFields(exchange.headers, origins, allow.Allow) });
       else exchange.sendError(new HttpError(405, 'method_not_allowed', `${exchange.method} is not for this path`), allow);
       return;
     }
-    if (method !== 'GET' && method !== 'HEAD') requireSameOrigin(exchange.headers);
-    await answer(this.#parts, exchange, route);
+    if (method !== 'GET' && method !== 'HEAD' && !this.#isTrustedPage(exchange)) requireSameOrigin(exchange.headers);
+    const caller = await access.admit(route, method, exchange.headers.authorization);
+    await answer(caller?.store === undefined ? this.#parts : { ...this.#parts, store: caller.store }, exchange, route);
+  }
+
+  /** A page of a listed origin may write with a token of its own; with what a browser sends by itself only where nobody is asked who they are. */
+  #isTrustedPage({ headers }: Exchange): boolean {
+    const { access, origins } = this.#parts;
+    return isListedOrigin(headers, origins) && (access.isOpen || /^bearer /i.test(headers.authorization ?? ''));
   }
 
   /** Tells the client while that can be done honestly, else cuts the connection; tells the operator what is no fault of the client. */
@@ -176,7 +203,7 @@ export class Gateway {
     else if (answer.status >= 500 && !exchange.isGone) this.#tell(exchange, answer, error);
     if (exchange.isGone) return;
     if (exchange.headSent) exchange.destroy();
-    else exchange.sendError(answer);
+    else exchange.sendError(answer, answer.status === 401 ? { 'WWW-Authenticate': challenges } : {});
   }
 
   #tell(exchange: Exchange, answer: HttpError, cause: unknown): void {
@@ -207,6 +234,12 @@ export class Gateway {
     request.socket.off('close', end);
     if (!request.complete) exchange.destroy();
   }
+}
+
+/** PEM as node:https wants it; both are in one file. */
+function tlsFields({ certificateKey, password }: NonNullable<GatewayOptions['tls']>): { readonly cert: string; readonly key: string; readonly passphrase?: string } {
+  const pem = decodeUtf8(certificateKey, 0, certificateKey.length);
+  return { cert: pem, key: pem, ...(password === undefined ? {} : { passphrase: password }) };
 }
 
 const isUpload = ({ kind }: Route): boolean => kind === 'uploads' || kind === 'upload';

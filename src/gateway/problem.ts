@@ -7,6 +7,7 @@ import type { FileErrorCode } from '../gridfs/index.ts';
 
 const titles: Readonly<Record<number, string>> = {
   400: 'Bad Request',
+  401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
@@ -67,6 +68,8 @@ function storageError(error: EngineError): HttpError {
 }
 
 function commandError(error: CommandError): HttpError {
+  if (error.code === 13) return new HttpError(403, 'forbidden', 'you may not do that here', { cause: error });
+  if (error.code === 18) return new HttpError(401, 'unauthorized', 'the user or the password is wrong', { cause: error });
   // 73 InvalidNamespace, 166 CommandNotSupportedOnView.
   if (error.code === 73) return new HttpError(400, 'bad_name', error.message, { cause: error });
   if (error.code === 166) return new HttpError(400, 'bad_name', 'the bucket is a view', { cause: error });

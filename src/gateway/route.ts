@@ -12,7 +12,7 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
-export type RouteKind = 'named-file' | 'file' | 'files' | 'file-document' | 'check' | 'uploads' | 'upload' | 'health' | 'page' | 'script' | 'style' | 'icon';
+export type RouteKind = 'named-file' | 'file' | 'files' | 'file-document' | 'check' | 'link' | 'uploads' | 'upload' | 'health' | 'metrics' | 'page' | 'status-page' | 'status-data' | 'status-script' | 'script' | 'style' | 'icon';
 
 /** A path's segments, still encoded: a word, `*` for any one segment, `**` for the rest. */
 interface PathRow {
@@ -27,10 +27,15 @@ const paths: readonly PathRow[] = [
   { kind: 'file', segments: ['b', '*', 'id', '**'] },
   { kind: 'files', segments: ['b', '*', 'files'] },
   { kind: 'check', segments: ['b', '*', 'files', '*', 'check'] },
+  { kind: 'link', segments: ['b', '*', 'files', '*', 'link'] },
   { kind: 'file-document', segments: ['b', '*', 'files', '*'] },
   { kind: 'uploads', segments: ['b', '*', 'uploads'] },
   { kind: 'upload', segments: ['b', '*', 'uploads', '*'] },
   { kind: 'health', segments: ['healthz'] },
+  { kind: 'metrics', segments: ['metrics'] },
+  { kind: 'status-page', segments: ['status'] },
+  { kind: 'status-data', segments: ['status.json'] },
+  { kind: 'status-script', segments: ['status.js'] },
   { kind: 'page', segments: [''] },
   { kind: 'script', segments: ['app.js'] },
   { kind: 'style', segments: ['app.css'] },

@@ -1,5 +1,4 @@
-// Who may ask a gateway without accounts. It listens at a loopback address only, and even there a page of another site in a browser of this
-// machine can send requests: writes must come from the gateway's own page or from no page at all, and a foreign name that was made to point here
+// What protects a gateway from pages of other sites in its users' browsers. Writes must come from the gateway's own page or from no page at all, and a foreign name that was made to point here
 // (DNS rebinding) is not answered.
 
 import type { IncomingHttpHeaders } from 'node:http';

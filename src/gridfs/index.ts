@@ -2,6 +2,7 @@
 
 export { openFileStore } from './embedded-store.ts';
 export { openRemoteStore } from './remote-store.ts';
+export type { RemoteOptions } from './remote-driver.ts';
 export { FileError } from './file-error.ts';
 export type { FileErrorCode, FilePlace } from './file-error.ts';
 export { FileId } from './file-id.ts';

@@ -39,5 +39,5 @@ export interface RemoteOptions {
   /** Longest wait for a connection; then the request is answered 503. */
   readonly connectMs: number;
   /** Whose rights are used; undefined: those of the connection string. */
-  readonly user?: { readonly name: string; readonly password: string };
+  readonly user?: { readonly name: string; readonly db: string; readonly password: string };
 }

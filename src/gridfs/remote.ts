@@ -19,7 +19,7 @@ export async function connectRemote(uri: string, { connectMs, user }: RemoteOpti
     appName: 'frond gateway',
     serverSelectionTimeoutMS: connectMs,
     waitQueueTimeoutMS: connectMs,
-    ...(user === undefined ? {} : { auth: { username: user.name, password: user.password } }),
+    ...(user === undefined ? {} : { auth: { username: user.name, password: user.password }, authSource: user.db }),
   });
   const remote = new MongoRemote(driver, client);
   try {

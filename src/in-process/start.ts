@@ -87,6 +87,7 @@ export async function start(options: StartOptions): Promise<InProcessServer> {
       bindIp: options.host ?? '127.0.0.1',
       gatewayPort: options.gatewayPort,
       gatewayDb: options.gatewayDb ?? 'test',
+      gatewayAccess: { tokensFile: undefined, signingKeyFile: undefined, origins: undefined },
       replSetName: replicaSet,
       standalone: options.standalone ?? false,
       oplogBytes: OPLOG_BYTES,

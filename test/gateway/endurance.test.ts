@@ -68,7 +68,7 @@ describe('a client that stops reading', () => {
     }), ping: () => Promise.resolve(), close: () => Promise.resolve() };
     const { clock, random } = opened.opened.env;
     const empty = { type: '', bytes: new Uint8Array(0), etag: '""' };
-    const gateway = await Gateway.listen({ host: '127.0.0.1', port: 0, store, db: 'test', clock, random, page: { script: empty, style: empty, icon: empty }, limits: { closeGraceMs: 0 }, onEvent: () => undefined });
+    const gateway = await Gateway.listen({ host: '127.0.0.1', port: 0, store, db: 'test', clock, random, page: { script: empty, statusScript: empty, style: empty, icon: empty }, limits: { closeGraceMs: 0 }, onEvent: () => undefined });
     const client = opened.client();
     client.destroy();
     const paused = new (client.constructor as new (port: number) => typeof client)(gateway.address.port);
@@ -189,7 +189,7 @@ test('storage that does not answer any more is 503 with Retry-After, and the pag
 test('a port in use is told by its address; without accounts only this machine is listened at', () => withGateway(async (opened) => {
   const { clock, random } = opened.opened.env;
   const empty = { type: '', bytes: new Uint8Array(0), etag: '""' };
-  const options = { store: opened.opened.store, db: 'test', clock, random, page: { script: empty, style: empty, icon: empty }, onEvent: () => undefined };
+  const options = { store: opened.opened.store, db: 'test', clock, random, page: { script: empty, statusScript: empty, style: empty, icon: empty }, onEvent: () => undefined };
   await assert.rejects(Gateway.listen({ ...options, host: '127.0.0.1', port: opened.port }), (error: unknown) => error instanceof EngineError && error.code === 'locked' && error.message.includes(String(opened.port)));
   await assert.rejects(Gateway.listen({ ...options, host: '0.0.0.0', port: 0 }));
 }));

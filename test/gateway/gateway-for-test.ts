@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { concatBytes } from '../../src/base/bytes.ts';
 import { openHostEnv } from '../../src/env/index.ts';
 import { Gateway, loadPageFiles } from '../../src/gateway/index.ts';
-import type { GatewayEvent, GatewayLimits } from '../../src/gateway/index.ts';
+import type { GatewayEvent, GatewayLimits, GatewayOptions } from '../../src/gateway/index.ts';
 import { StoreForTest } from '../support/file-store.ts';
 import { openRemoteFor } from '../support/remote-store.ts';
 import type { RemoteForTest } from '../support/remote-store.ts';
@@ -139,14 +139,14 @@ export class GatewayForTest {
   }
 
   /** `remote`: the gateway is in front of a server that has the data. */
-  static async open(limits: Partial<GatewayLimits> = {}, over: 'embedded' | 'remote' = 'embedded'): Promise<GatewayForTest> {
+  static async open(limits: Partial<GatewayLimits> = {}, over: 'embedded' | 'remote' = 'embedded', options: Pick<Partial<GatewayOptions>, 'access' | 'origins'> = {}): Promise<GatewayForTest> {
     const opened = await StoreForTest.open();
     const remote = over === 'remote' ? await openRemoteFor(opened) : undefined;
     const events: GatewayEvent[] = [];
     const { clock, random } = opened.env;
     const page = await loadPageFiles((await openHostEnv()).files);
     const gateway = await Gateway.listen({
-      host: '127.0.0.1', port: 0, store: remote?.store ?? opened.store, db: 'test', clock, random, page, limits: { closeGraceMs: 0, ...limits }, onEvent: (event) => events.push(event),
+      ...options, host: '127.0.0.1', port: 0, store: remote?.store ?? opened.store, db: 'test', clock, random, page, limits: { closeGraceMs: 0, ...limits }, onEvent: (event) => events.push(event),
     });
     return new GatewayForTest(opened, gateway, { events, remote });
   }

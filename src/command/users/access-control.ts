@@ -1,7 +1,7 @@
 // Who is logged in on which connection, and whether they may do what they ask. Logins end with the connection; what somebody may do is made
 // out anew when users or roles have changed. Without `--auth` everybody may do everything, and logins are still possible.
 
-import { Authorization, type RoleName } from '../../auth/index.ts';
+import { Authorization, digestPassword, passwordMatches, readCredential, saslPrepare, type RoleName, type ScramCredential } from '../../auth/index.ts';
 import { CommandError } from '../../base/errors.ts';
 import { Document, describeValue } from '../../bson/index.ts';
 import type { CommandRequest, ConnectionContext } from '../../session/index.ts';
@@ -26,6 +26,9 @@ const SECRETIVE: ReadonlySet<string> = new Set(['createUser', 'updateUser', 'sas
 /** Most characters of a command in an error text. */
 const SHOWN_CHARS_MAX = 2000;
 
+/** Whose password nobody knows. */
+const nobody: ScramCredential = { iterationCount: 15_000, salt: new Uint8Array(28), storedKey: new Uint8Array(32), serverKey: new Uint8Array(32) };
+
 /** The guard of all commands. */
 export class AccessControl {
   /** Whether what is asked is checked. */
@@ -42,6 +45,20 @@ export class AccessControl {
   async login(connection: ConnectionContext, user: StoredUser): Promise<void> {
     this.#logins.set(connection, await this.#makeOut(user));
     connection.user = `${user.user}@${user.db}`;
+  }
+
+  /** What a user with this password may do; undefined where there is none, or another password. An unknown user takes as long as a wrong password. */
+  async checkPassword(user: string, db: string, password: string): Promise<Authorization | undefined> {
+    const found = await this.store.user(user, db);
+    for (const mechanism of ['SCRAM-SHA-256', 'SCRAM-SHA-1'] as const) {
+      const stored = found?.credentials.get(mechanism);
+      if (found !== undefined && !(stored instanceof Document)) continue;
+      const credential = stored instanceof Document ? readCredential(stored) : nobody;
+      const form = mechanism === 'SCRAM-SHA-256' ? saslPrepare(password) : digestPassword(user, password);
+      const matches = await passwordMatches(mechanism, credential, form);
+      return found !== undefined && matches ? (await this.#makeOut(found)).authorization : undefined;
+    }
+    return undefined;
   }
 
   logout(connection: ConnectionContext): void {

@@ -14,6 +14,7 @@ export interface PageFile {
 /** What the page is made of beside its text. */
 export interface PageFiles {
   readonly script: PageFile;
+  readonly statusScript: PageFile;
   readonly style: PageFile;
   readonly icon: PageFile;
 }
@@ -26,6 +27,7 @@ export async function loadPageFiles(files: Pick<FileSystem, 'readAll'>): Promise
   };
   return {
     script: await load('app.js', 'text/javascript; charset=utf-8'),
+    statusScript: await load('status.js', 'text/javascript; charset=utf-8'),
     style: await load('app.css', 'text/css; charset=utf-8'),
     icon: await load('icon.svg', 'image/svg+xml'),
   };

@@ -1,7 +1,6 @@
 // The page: a list of a bucket's files and a player, written on the server, so that both work without the script. The script asks for the same
 // rows as a fragment and puts them in, so there is one place that knows what a row looks like.
 
-import { HttpError } from '../../base/errors.ts';
 import { FileId } from '../../gridfs/index.ts';
 import type { FileBucket, FilePage, StoredFile } from '../../gridfs/index.ts';
 import { sentType } from '../content-type.ts';
@@ -9,21 +8,10 @@ import type { Exchange } from '../exchange.ts';
 import { fileQuery, placeOf, revisionsOf } from '../file-list.ts';
 import type { FilePlaceInPaths } from '../file-list.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { evaluateConditions } from '../precondition.ts';
 import { filePath } from '../route.ts';
 import type { Route } from '../route.ts';
 import { describeBytes, escapeHtml, timeElement } from './html.ts';
-import type { PageFile } from './page-files.ts';
-
-/** Headers of the page itself: nothing from elsewhere, nothing in line, never in a frame (gateway.md, section 7). */
-const pageFields = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  'Referrer-Policy': 'same-origin',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-};
+import { answerPageFile, pageFields } from './page-answer.ts';
 
 interface View {
   readonly bucket: FileBucket;
@@ -182,15 +170,6 @@ ${rows}
 </body>
 </html>
 `;
-}
-
-function answerPageFile(parts: GatewayParts, exchange: Exchange, file: PageFile): void {
-  const fields = { ETag: file.etag, 'Cache-Control': 'no-cache' };
-  const nowMs = parts.clock.nowMs();
-  const verdict = evaluateConditions(exchange.headers, { etag: file.etag, lastModifiedMs: undefined }, { reads: true, nowMs });
-  if (verdict === 'failed') throw new HttpError(412, 'precondition_failed', 'the file is not the one the request names');
-  if (verdict === 'not-modified') exchange.sendEmpty(304, fields);
-  else exchange.send(200, { ...fields, 'Content-Type': file.type, 'Content-Security-Policy': "default-src 'none'" }, file.bytes);
 }
 
 /** GET of the page's script. */

@@ -1,0 +1,192 @@
+// The charts of the status page: every two seconds the counters are asked for, differences become rates, and each chart shows the last five minutes.
+// A chart is an SVG with its words beside it, so that it can be read aloud.
+
+const periodMs = 2000;
+const pointsMax = 150;
+const holder = document.querySelector('.charts');
+const pulse = document.querySelector('.pulse');
+const trees = document.querySelector('[data-trees]');
+document.documentElement.classList.add('scripted');
+
+const number = (value) => (value >= 1000 ? Math.round(value).toLocaleString() : value >= 10 ? String(Math.round(value)) : String(Math.round(value * 10) / 10));
+
+function bytes(value) {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)));
+  return `${number(value / 1000 ** unit)} ${units[unit]}`;
+}
+
+const perSecond = (value) => `${number(value)}/s`;
+const bytesPerSecond = (value) => `${bytes(value)}/s`;
+const milliseconds = (value) => (value < 1 ? `${number(value * 1000)} µs` : `${number(value)} ms`);
+const ratio = (value) => (value > 0 ? `${(Math.round(value * 100) / 100).toFixed(2)}×` : '–');
+
+/** The counter at a path, as it is now. */
+const at = (path) => (status) => path.split('.').reduce((inner, name) => inner?.[name], status);
+/** How fast the counter at a path grows. */
+const rate = (path) => (now, before, seconds) => (at(path)(now) - at(path)(before)) / seconds;
+/** Mean time of operations of a kind between two moments. */
+const latency = (kind) => (now, before) => {
+  const [a, b] = [at(`server.opLatencies.${kind}`)(now), at(`server.opLatencies.${kind}`)(before)];
+  const count = a && b ? Number(a.ops) - Number(b.ops) : Number.NaN;
+  return count > 0 ? (Number(a.latency) - Number(b.latency)) / count / 1000 : count === 0 ? 0 : Number.NaN;
+};
+const sum = (status, field) => status.trees?.reduce((total, tree) => total + tree[field], 0);
+
+const operation = (kind) => ({ name: kind, read: rate(`server.opcounters.${kind}`) });
+
+/** What is drawn. `max`: a line that the values stay below. */
+const charts = [
+  { title: 'Operations', words: perSecond, lines: ['insert', 'query', 'update', 'delete', 'getmore', 'command'].map(operation) },
+  { title: 'Mean latency', words: milliseconds, lines: [{ name: 'reads', read: latency('reads') }, { name: 'writes', read: latency('writes') }, { name: 'commands', read: latency('commands') }] },
+  { title: 'Cache', words: bytes, max: at('server.frond.cacheBytesMax'), lines: [{ name: 'used', read: at('server.frond.cacheBytesUsed') }] },
+  { title: 'Flush debt', words: bytes, lines: [{ name: 'fronts', read: at('server.frond.frontBytes') }, { name: 'write sets', read: at('server.frond.writeSetBytes') }] },
+  { title: 'Commits', words: perSecond, lines: [{ name: 'commits', read: rate('server.frond.commits') }, { name: 'log syncs', read: rate('server.frond.logSyncs') }, { name: 'conflicts', read: rate('server.frond.conflicts') }] },
+  { title: 'Disk', words: bytesPerSecond, lines: [{ name: 'log', read: rate('server.frond.logBytesWritten') }, { name: 'data written', read: rate('server.frond.dataBytesWritten') }, { name: 'data read', read: rate('server.frond.dataBytesRead') }] },
+  { title: 'Last checkpoint', words: milliseconds, lines: [{ name: 'took', read: at('server.frond.lastCheckpointMs') }] },
+  { title: 'Compression', words: ratio, lines: [{ name: 'data / disk', read: (status) => (sum(status, 'diskBytes') > 0 ? sum(status, 'rawBytes') / sum(status, 'diskBytes') : 0) }] },
+  { title: 'Connections', words: number, lines: [{ name: 'clients', read: at('server.connections.current') }, { name: 'active', read: at('server.connections.active') }] },
+  { title: 'Network', words: bytesPerSecond, lines: [{ name: 'in', read: rate('server.network.bytesIn') }, { name: 'out', read: rate('server.network.bytesOut') }] },
+  { title: 'Files to browsers', words: bytesPerSecond, lines: [{ name: 'sent', read: rate('gateway.bytesSent') }] },
+  { title: 'Streams and uploads', words: number, lines: [{ name: 'streams', read: at('gateway.openStreams') }, { name: 'uploads', read: at('gateway.openUploads') }] },
+  { title: 'Memory', words: bytes, lines: [{ name: 'resident', read: (status) => at('server.mem.resident')(status) * 1e6 }] },
+];
+
+const svgNames = 'http://www.w3.org/2000/svg';
+function svg(name, fields, ...inside) {
+  const element = document.createElementNS(svgNames, name);
+  for (const [field, value] of Object.entries(fields)) element.setAttribute(field, value);
+  element.append(...inside);
+  return element;
+}
+
+function element(name, className, text = '') {
+  const made = document.createElement(name);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+const [width, height] = [320, 96];
+
+class Chart {
+  constructor(plan) {
+    this.plan = plan;
+    this.lines = plan.lines.map((line, i) => ({ ...line, values: [], area: svg('path', { class: `area line-${i}` }), path: svg('path', { class: `stroke line-${i}` }) }));
+    this.card = element('section', 'card');
+    this.value = element('output', 'value');
+    this.top = svg('text', { class: 'axis', x: 4, y: 12 });
+    this.drawing = svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', role: 'img' }, ...this.lines.flatMap(({ area, path }) => [area, path]));
+    this.scale = element('span', 'scale');
+    this.legend = element('p', 'legend');
+    const head = element('header', '');
+    head.append(element('h2', '', plan.title), this.value);
+    this.card.append(head, this.drawing, this.scale, this.legend);
+    holder.append(this.card);
+  }
+
+  add(now, before, seconds) {
+    for (const line of this.lines) {
+      const value = Number(line.read(now, before, seconds));
+      line.values.push(Number.isFinite(value) ? Math.max(0, value) : undefined);
+      if (line.values.length > pointsMax) line.values.shift();
+    }
+    this.card.hidden = this.lines.every(({ values }) => values.every((value) => value === undefined));
+    this.draw(this.plan.max?.(now));
+  }
+
+  draw(limit) {
+    const { words } = this.plan;
+    const known = this.lines.flatMap(({ values }) => values.filter((value) => value !== undefined));
+    const most = Math.max(...known, 0);
+    const top = niceTop(Math.max(most, 1e-9));
+    for (const { values, area, path } of this.lines) {
+      const d = lineOf(values, top);
+      path.setAttribute('d', d);
+      area.setAttribute('d', this.lines.length === 1 && d !== '' ? `${d} L${width},${height} L${width - ((values.length - 1) * width) / (pointsMax - 1)},${height} Z` : '');
+    }
+    const last = this.lines.map(({ name, values }) => ({ name, value: values.at(-1) }));
+    const shown = this.lines.length === 1 ? last[0].value : last.reduce((total, { value }) => total + (value ?? 0), 0);
+    this.value.textContent = this.plan.words === milliseconds && this.lines.length > 1 ? words(Math.max(...last.map(({ value }) => value ?? 0))) : words(shown ?? 0);
+    this.scale.textContent = limit > 0 ? `${words(top)} shown, ${words(limit)} at most` : `${words(top)} at the top`;
+    this.legend.replaceChildren(...(this.lines.length === 1 ? [] : last.map(({ name, value }, i) => element('span', `key line-${i}`, `${name} ${value === undefined ? '–' : words(value)}`))));
+    this.drawing.setAttribute('aria-label', `${this.plan.title}: ${last.map(({ name, value }) => `${name} ${value === undefined ? 'not known' : words(value)}`).join(', ')}`);
+  }
+}
+
+/** One, two or five, and zeros. */
+function niceTop(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * 1.05) ?? 10 * power;
+}
+
+function lineOf(values, top) {
+  let d = '';
+  let isDown = false;
+  values.forEach((value, i) => {
+    if (value === undefined) {
+      isDown = false;
+      return;
+    }
+    const x = width - ((values.length - 1 - i) * width) / (pointsMax - 1);
+    d += `${isDown ? 'L' : 'M'}${x.toFixed(1)},${(height - 3 - (value / top) * (height - 8)).toFixed(1)} `;
+    isDown = true;
+  });
+  return d.trim();
+}
+
+const drawn = charts.map((plan) => new Chart(plan));
+
+function tellTrees(list) {
+  if (!trees || !list) return;
+  const most = Math.max(...list.map(({ rawBytes }) => rawBytes), 1);
+  trees.replaceChildren(...list.map((tree) => {
+    const row = document.createElement('tr');
+    const cell = (text, className) => element('td', className, text);
+    const disk = cell('', 'size');
+    const bar = element('span', 'bar');
+    const filled = element('span', 'filled');
+    bar.style.width = `${Math.max(2, (100 * tree.rawBytes) / most)}%`;
+    filled.style.width = `${Math.min(100, (100 * tree.diskBytes) / Math.max(1, tree.rawBytes))}%`;
+    bar.append(filled);
+    disk.append(`${bytes(tree.diskBytes)} (${ratio(tree.rawBytes / Math.max(1, tree.diskBytes))})`, bar);
+    row.append(cell(tree.ns, 'name'), cell(tree.name, ''), cell(tree.rows.toLocaleString(), 'size'), shapeOf(tree), cell(tree.leaves.toLocaleString(), 'size'), cell(bytes(tree.rawBytes), 'size'), disk);
+    return row;
+  }));
+}
+
+/** A small picture of how a tree widens from its root to its leaves. */
+function shapeOf({ height: levels, leaves }) {
+  const cell = element('td', 'size', `${levels} `);
+  const widest = Math.log2(leaves + 1) || 1;
+  const steps = Array.from({ length: levels + 1 }, (_, level) => (levels === 0 ? 1 : Math.max(0.08, Math.log2(leaves ** (level / levels) + 1) / widest)));
+  cell.append(svg('svg', { class: 'shape', viewBox: `0 0 40 ${steps.length * 5}`, 'aria-hidden': 'true' }, ...steps.map((part, i) => svg('rect', { x: 20 - part * 20, y: i * 5, width: part * 40, height: 4, rx: 1.5 }))));
+  return cell;
+}
+
+let before;
+async function look() {
+  try {
+    const response = await fetch('/status.json');
+    if (!response.ok) throw new Error(`the server said ${response.status}`);
+    const now = await response.json();
+    if (before) for (const chart of drawn) chart.add(now, before, Math.max(0.001, (now.nowMs - before.nowMs) / 1000));
+    tellTrees(now.trees);
+    before = now;
+    pulse.textContent = now.server?.uptime === undefined ? 'live' : `up ${spanWords(now.server.uptime)}`;
+    pulse.classList.remove('lost');
+  } catch (error) {
+    pulse.textContent = `not reached: ${error.message}`;
+    pulse.classList.add('lost');
+    before = undefined;
+  }
+  setTimeout(() => void look(), periodMs);
+}
+
+function spanWords(seconds) {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
+void look();
