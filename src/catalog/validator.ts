@@ -3,7 +3,7 @@
 
 import { CommandError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
-import { compileFilter } from '../query/index.ts';
+import { compileFilter, describeMismatch } from '../query/index.ts';
 import type { Filter, QueryOptions } from '../query/index.ts';
 
 /** What a collection asks of its documents. */
@@ -17,12 +17,14 @@ export interface Validation {
 export class Validator {
   readonly #filter: Filter | undefined;
   readonly #validation: Validation;
+  readonly #options: QueryOptions;
 
   constructor(validation: Validation, options: QueryOptions) {
     this.#validation = validation;
     const { validator, level, action } = validation;
-    const asked = validator !== undefined && level !== 'off' && action === 'error';
-    this.#filter = asked ? compileFilter(validator, options, 'match') : undefined;
+    const filter = validator === undefined ? undefined : compileFilter(validator, options, 'match');
+    this.#filter = level !== 'off' && action === 'error' ? filter : undefined;
+    this.#options = options;
   }
 
   /** 121 where `after` does not match and must. */
@@ -35,11 +37,7 @@ export class Validator {
   }
 
   #errInfo(after: Document): Document {
-    const rule = this.#validation.validator ?? Document.empty;
-    const operatorName = rule.has('$jsonSchema') ? '$jsonSchema' : (rule.first?.[0] ?? '');
-    return Document.of({
-      failingDocumentId: after.get('_id'),
-      details: Document.of({ operatorName, specifiedAs: rule, reason: 'validation was not met' }),
-    });
+    const details = describeMismatch(this.#validation.validator ?? Document.empty, after, this.#options);
+    return Document.of({ failingDocumentId: after.get('_id'), details });
   }
 }
