@@ -143,6 +143,10 @@ export interface InsertChoices {
 /** What one dictionary of a collection takes on disk. */
 export interface StorageFigures extends Totals {
   readonly diskBytes: number;
+  /** Before compression. */
+  readonly rawBytes: number;
+  readonly height: number;
+  readonly leaves: number;
 }
 
 /**

@@ -67,9 +67,9 @@ export class CommandDispatcher {
     }
   }
 
-  /** Nothing belongs to a connection alone yet. */
-  disconnected(): void {
-    return;
+  /** A transaction that belongs to the connection ends with it. */
+  disconnected(connection: ConnectionContext): void {
+    this.#server.connectionTransactions.abort(connection);
   }
 
   /** Runs a command of the server itself, which may do everything. An error is thrown. */
@@ -106,7 +106,7 @@ export class CommandDispatcher {
     const failure = server.failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
-    const admission = await enterSession(server, command, { generic, user: connection.user });
+    const admission = await enterSession(server, command, { generic, connection });
     const operation = this.#begin(connection, request, { command, generic }, admission);
     const { transaction, retry } = admission;
     const stream = request.exhaustAllowed ? { next: undefined as Document | undefined } : undefined;
@@ -273,7 +273,9 @@ function checkWriteConcern(command: Command, generic: GenericFields): void {
 
 /** An error ends the transaction in which it came up. */
 function endFailedTransaction(admission: Admission, command: Command): void {
-  if (admission.transaction !== undefined && command.inTransaction !== 'ends') admission.session?.abortOpen();
+  if (admission.transaction === undefined || command.inTransaction === 'ends') return;
+  if (admission.session?.transaction === admission.transaction) admission.session.abortOpen();
+  else admission.transaction.abort();
 }
 
 function okFields(reply: Reply | Document, { command, generic }: Asked, fallback: WriteConcern | undefined): [string, Value][] {

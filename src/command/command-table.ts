@@ -1,7 +1,7 @@
 // All commands, by name. A name that is not here is 59 CommandNotFound; listCommands is made from the same table.
 
 import { CommandError } from '../base/errors.ts';
-import { Document } from '../bson/index.ts';
+import { BsonArray, Document } from '../bson/index.ts';
 import type { CommandRequest } from '../session/index.ts';
 import { BACKUP_COMMANDS } from './administration/backup.ts';
 import { DEFAULT_COMMANDS } from './administration/defaults.ts';
@@ -15,6 +15,7 @@ import { FSYNC_COMMANDS } from './administration/fsync.ts';
 import { LOG_COMMANDS } from './administration/log-commands.ts';
 import { MAINTENANCE_COMMANDS } from './administration/maintenance.ts';
 import { PROFILE_COMMANDS } from './administration/profile.ts';
+import { TOKU_COMMANDS } from './administration/toku.ts';
 import { HASH_COMMANDS } from './schema/db-hash.ts';
 import { PARAMETER_COMMANDS } from './administration/parameters.ts';
 import { serverStatus } from './administration/server-status.ts';
@@ -33,6 +34,7 @@ import { update } from './data/update.ts';
 import { CURSOR_COMMANDS } from './data/get-more.ts';
 import { TRANSACTION_COMMANDS } from './data/transaction-end.ts';
 import { anyField } from './fields.ts';
+import { isStable } from './generic-fields.ts';
 import { CREATE_COMMANDS } from './schema/create.ts';
 import { INDEX_COMMANDS } from './schema/indexes.ts';
 import { SEARCH_INDEX_COMMANDS } from './schema/search-indexes.ts';
@@ -49,11 +51,19 @@ const listCommands: Command = defineCommand({
   access: 'none',
   about: 'the commands of this server',
   fields: { listCommands: anyField },
+  lax: true,
   run: ({ server }) => {
     const known = ALL.filter((command) => server.options.testCommands || !command.testOnly);
     const rows = known.map((command): [string, Document] => [
       command.name,
-      Document.of({ help: command.about, requiresAuth: command.access !== 'none', adminOnly: command.adminOnly }),
+      Document.of({
+        help: command.about,
+        requiresAuth: command.access !== 'none',
+        secondaryOk: !command.writes,
+        adminOnly: command.adminOnly,
+        apiVersions: BsonArray.of(isStable(command.name) ? ['1'] : []),
+        deprecatedApiVersions: BsonArray.empty,
+      }),
     ]);
     rows.sort(([a], [b]) => (a < b ? -1 : 1));
     return Promise.resolve({ commands: Document.fromEntries(rows) });
@@ -88,6 +98,8 @@ const ALL: readonly Command[] = [
   ...MAINTENANCE_COMMANDS,
   ...PROFILE_COMMANDS,
   ...HASH_COMMANDS,
+  ...METADATA_COMMANDS,
+  ...TOKU_COMMANDS,
   ...SESSION_COMMANDS,
   ...CURSOR_COMMANDS,
   ...TRANSACTION_COMMANDS,
@@ -96,7 +108,6 @@ const ALL: readonly Command[] = [
   ...LIST_COMMANDS,
   ...SEARCH_INDEX_COMMANDS,
   ...STATISTICS_COMMANDS,
-  ...METADATA_COMMANDS,
   ...SASL_COMMANDS,
   ...USER_COMMANDS,
   ...ROLE_COMMANDS,

@@ -100,6 +100,11 @@ const STABLE_COMMANDS: ReadonlySet<string> = new Set([
   'update',
 ]);
 
+/** Whether a command is one of the Stable API. */
+export function isStable(command: string): boolean {
+  return STABLE_COMMANDS.has(command);
+}
+
 function invalidOptions(text: string): CommandError {
   return new CommandError(72, 'InvalidOptions', text);
 }
@@ -142,7 +147,7 @@ function checkApiVersion(command: string, fields: Parsed<typeof TABLE>): void {
     throw new CommandError(4886600, 'Location4886600', 'Provided apiStrict and/or apiDeprecationErrors without passing apiVersion');
   }
   if (fields.apiVersion !== '1') throw new CommandError(322, 'APIVersionError', 'API version must be "1"');
-  if (fields.apiStrict === true && !STABLE_COMMANDS.has(command)) {
+  if (fields.apiStrict === true && !isStable(command)) {
     throw new CommandError(323, 'APIStrictError', `Provided apiStrict:true, but the command ${command} is not in API Version 1. Information on supported commands and migrations in API Version 1 can be found at https://www.mongodb.com/docs/manual/reference/stable-api/`);
   }
 }

@@ -11,6 +11,7 @@ import { RetryStore } from './retry-store.ts';
 import type { ServerControl, ServerOptions, ServerState } from './server-state.ts';
 import { TimeStore } from './time-store.ts';
 import { SnapshotStore } from './snapshot-store.ts';
+import { ConnectionTransactions } from './connection-transactions.ts';
 import { DefaultConcerns } from './monitor/default-concerns.ts';
 import { OperationMonitor } from './monitor/operation-monitor.ts';
 import { Profiler } from './monitor/profiler.ts';
@@ -38,6 +39,7 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
   const times = new TimeStore(catalog);
   const time = new ClusterClock(env.clock, await times.load());
   const ids = new ObjectIdGenerator(env);
+  const cursors = new CursorRegistry(env.clock, env.random);
   const server: ServerState = {
     ...parts,
     defaults: new DefaultConcerns(catalog),
@@ -46,7 +48,8 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
     parameters: new Map(),
     access: new AccessControl(new UserStore(catalog), parts.options.authorization),
     sessions: new SessionRegistry(env.clock),
-    cursors: new CursorRegistry(env.clock, env.random),
+    cursors,
+    connectionTransactions: new ConnectionTransactions(cursors),
     time,
     times,
     retries: new RetryStore(catalog, env.clock),

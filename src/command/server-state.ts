@@ -9,6 +9,7 @@ import type { RetryStore } from './retry-store.ts';
 import type { TimeStore } from './time-store.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { EngineReport } from './engine-report.ts';
+import type { ConnectionTransactions } from './connection-transactions.ts';
 import type { DefaultConcerns } from './monitor/default-concerns.ts';
 import type { OperationMonitor } from './monitor/operation-monitor.ts';
 import type { WriteGate } from './monitor/write-gate.ts';
@@ -56,6 +57,7 @@ export interface ServerState {
   readonly defaults: DefaultConcerns;
   readonly monitor: OperationMonitor;
   readonly gate: WriteGate;
+  readonly connectionTransactions: ConnectionTransactions;
   /** Parameters that were set and are only kept. */
   readonly parameters: Map<string, Value>;
   readonly sessions: SessionRegistry;

@@ -3,7 +3,7 @@
 // runs in: a held transaction, the memory of a retryable write, or neither.
 
 import { CommandError } from '../base/errors.ts';
-import type { LogicalSession } from '../session/index.ts';
+import type { ConnectionContext, LogicalSession } from '../session/index.ts';
 import type { Command } from './command.ts';
 import type { GenericFields } from './generic-fields.ts';
 import { HeldTransaction } from './held-transaction.ts';
@@ -32,7 +32,16 @@ function tooOld(session: LogicalSession, txnNumber: bigint, what: string): Comma
 }
 
 /** Admits a request. Rejects with the CommandError that the numbers deserve; then nothing is held. */
-export async function enterSession(server: ServerState, command: Command, { generic, user }: { generic: GenericFields; user: string }): Promise<Admission> {
+export async function enterSession(server: ServerState, command: Command, { generic, connection }: { generic: GenericFields; connection: ConnectionContext }): Promise<Admission> {
+  const { user } = connection;
+  const ofConnection = server.connectionTransactions.any && !generic.inTransaction ? server.connectionTransactions.of(connection) : undefined;
+  if (ofConnection !== undefined && command.inTransaction !== 'ends') {
+    if (command.inTransaction === 'no' && command.access !== 'none' && command.access !== 'admin') {
+      throw new CommandError(263, 'OperationNotSupportedInTransaction', `Cannot run '${command.name}' in a multi-document transaction.`);
+    }
+    const session = generic.lsid === undefined ? undefined : server.sessions.use(generic.lsid.key, generic.lsid.id, user);
+    return { ...NO_SESSION, session, transaction: command.inTransaction === 'yes' ? ofConnection : undefined };
+  }
   if (generic.lsid === undefined) return NO_SESSION;
   const session = server.sessions.use(generic.lsid.key, generic.lsid.id, user);
   const { txnNumber } = generic;

@@ -38,6 +38,7 @@ async function sweepUntil(server: ServerState, signal: AbortSignal): Promise<voi
     if (signal.aborted) return;
     server.cursors.sweep();
     server.snapshots.sweep();
+    server.connectionTransactions.sweep(clock.monotonicMs(), server.transactionLifetimeSeconds * 1000);
     await keepTimeAhead(server);
     await trimLog(server);
     await server.sessions.sweep(server.transactionLifetimeSeconds * 1000);

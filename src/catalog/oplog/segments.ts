@@ -4,6 +4,7 @@
 
 import { must } from '../../base/assert.ts';
 import { DateTime, Document } from '../../bson/index.ts';
+import type { StorageFigures } from '../types.ts';
 import type { DictionaryId, Environment, Transaction } from '../../engine/index.ts';
 import type { Clock } from '../../env/index.ts';
 import { segmentKey, segmentOfKey, segmentRange } from '../entry.ts';
@@ -82,11 +83,14 @@ export class OplogSegments {
   }
 
   /** What all of them take. */
-  figures(): { readonly rows: number; readonly bytes: number; readonly diskBytes: number } {
-    const total = { rows: 0, bytes: 0, diskBytes: 0 };
+  figures(): StorageFigures {
+    const total = { rows: 0, bytes: 0, diskBytes: 0, rawBytes: 0, height: 0, leaves: 0 };
     for (const { dictionary } of this.#list) {
-      const { rows, bytes, diskBytes } = this.#engine.dictionaryStatistics(dictionary);
+      const { rows, bytes, diskBytes, rawBytes, height, leaves } = this.#engine.dictionaryStatistics(dictionary);
       total.rows += rows;
+      total.rawBytes += rawBytes;
+      total.height = Math.max(total.height, height);
+      total.leaves += leaves;
       total.bytes += bytes;
       total.diskBytes += diskBytes;
     }

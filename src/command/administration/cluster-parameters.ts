@@ -2,10 +2,11 @@
 // 4 NoSuchKey. Of these this server heeds none but what the manual's table says of its own features; they are kept and told.
 
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, Document, isNumber, isZero, toDouble, type Value } from '../../bson/index.ts';
+import { BsonArray, Document, isNumber, toDouble, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { objectField, required, typeText, type Field, type RequiredField } from '../fields.ts';
+import { toInt64Truncated } from '../number-fields.ts';
 import { changing, reading } from '../storage-scope.ts';
 
 const NAMESPACE = namespaceOf('config', 'clusterParameters');
@@ -25,6 +26,10 @@ function checkNames(value: Document, names: readonly string[]): void {
     if (name.startsWith('$')) throw new CommandError(52, 'DollarPrefixedFieldName', `field name '${name}' may not begin with a $`);
     if (!names.includes(name)) throw badValue(`BSON field '${name}' is an unknown field.`);
   }
+}
+
+function wrongType(name: string, value: Value): CommandError {
+  return new CommandError(14, 'TypeMismatch', `BSON field '${name}' is the wrong type '${typeText(value)}'`);
 }
 
 function isPositive(value: Value | undefined): boolean {
@@ -47,7 +52,8 @@ const changeStreams: ClusterParameter = {
   fallback: Document.of({ expireAfterSeconds: 3600n }),
   check: (value) => {
     checkNames(value, ['expireAfterSeconds']);
-    const seconds = value.get('expireAfterSeconds');
+    const seconds = value.get('expireAfterSeconds') ?? undefined;
+    if (seconds !== undefined && !isNumber(seconds)) throw wrongType('changeStreams.expireAfterSeconds', seconds);
     if (seconds !== undefined && !isPositive(seconds)) throw badValue("'changeStreams.expireAfterSeconds' must be greater than 0");
   },
 };
@@ -57,8 +63,8 @@ function switchParameter(name: string, fallback: boolean): ClusterParameter {
     fallback: Document.fromEntries([[name, fallback]]),
     check: (value) => {
       checkNames(value, [name]);
-      const flag = value.get(name);
-      if (flag !== undefined && typeof flag !== 'boolean' && !(isNumber(flag) && (isZero(flag) || !isZero(flag)))) throw badValue(`'${name}' must be a bool`);
+      const flag = value.get(name) ?? undefined;
+      if (flag !== undefined && typeof flag !== 'boolean') throw wrongType(name, flag);
     },
   };
 }
@@ -72,6 +78,13 @@ const PARAMETERS: ReadonlyMap<string, ClusterParameter> = new Map([
 
 function unknown(name: string): CommandError {
   return new CommandError(4, 'NoSuchKey', `Unknown server parameter: ${name}`);
+}
+
+/** Seconds are kept as 64-bit integers, however they were given. */
+function longSeconds(value: Value): Value {
+  if (isNumber(value)) return toInt64Truncated(value);
+  if (!(value instanceof Document)) return value;
+  return Document.fromEntries(value.fields.map(([name, inner]) => [name, longSeconds(inner)]));
 }
 
 /** `'name'`, `'*'`, or an array of names. */
@@ -137,7 +150,8 @@ const setClusterParameter: Command = defineCommand({
       const key = collection.keyOf(name);
       await collection.lock(txn, key);
       const before = await collection.getLatest(txn, key);
-      const fields = new Map([...parameter.fallback.fields, ...value.fields]);
+      const said = value.fields.filter(([, given]) => given !== null).map(([field, given]): [string, Value] => [field, longSeconds(given)]);
+      const fields = new Map([...parameter.fallback.fields, ...said]);
       const after = Document.fromEntries([['_id', name], ['clusterParameterTime', time], ...fields]);
       if (before === undefined) await collection.insert(txn, collection.prepare(after));
       else await collection.update(txn, key, { before, after });

@@ -9,6 +9,7 @@ const connPoolStats: Command = defineCommand({
   access: 'admin',
   about: 'connections from this server to others: none',
   fields: { connPoolStats: anyField },
+  lax: true,
   run: () =>
     Promise.resolve({
       numClientConnections: 0,
@@ -28,9 +29,13 @@ const lockInfo: Command = defineCommand({
   name: 'lockInfo',
   access: 'admin',
   adminOnly: true,
-  about: 'locks of the whole server: there are none',
+  about: 'locks of the whole server: that of fsync is the only one',
   fields: { lockInfo: anyField, includeStorageEngineLockRequests: boolField },
-  run: () => Promise.resolve({ lockInfo: BsonArray.empty }),
+  run: ({ server }) => {
+    if (server.gate.locks === 0) return Promise.resolve({ lockInfo: BsonArray.empty });
+    const granted = Document.of({ mode: 'S', convertMode: 'NONE', enqueueAtFront: false, compatibleFirst: false, debugInfo: 'fsync' });
+    return Promise.resolve({ lockInfo: BsonArray.of([Document.of({ resourceId: '{ Global, 1 }', granted: BsonArray.of([granted]), pending: BsonArray.empty })]) });
+  },
 });
 
 const planCacheClear: Command = defineCommand({

@@ -37,7 +37,6 @@ const fsync: Command = defineCommand({
   adminOnly: true,
   about: 'writes a checkpoint; with lock it makes writers wait',
   fields: { fsync: anyField, lock: boolField, fsyncLockAcquisitionTimeoutMillis: intField },
-  lax: true,
   run: async (context, { lock: locks, fsyncLockAcquisitionTimeoutMillis: timeoutMs = ACQUIRE_MS }) => {
     const { server } = context;
     if (locks !== true) {

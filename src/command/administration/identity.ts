@@ -43,6 +43,7 @@ const whatsmyuri: Command = defineCommand({
   access: 'none',
   about: 'the address by which the server knows this client',
   fields: { whatsmyuri: anyField },
+  lax: true,
   run: ({ operation }) => Promise.resolve({ you: operation.connection.remote }),
 });
 
@@ -62,11 +63,26 @@ const hostInfo: Command = defineCommand({
         memSizeMB: megabytes(host.memoryBytes),
         memLimitMB: megabytes(host.memoryLimitBytes),
         numCores: host.cpus,
+        numCoresAvailableToProcess: host.cpus,
+        numPhysicalCores: host.cpus,
+        numCpuSockets: 1,
         cpuArch: host.architecture,
         numaEnabled: false,
+        numNumaNodes: 1,
       }),
       os: Document.of({ type: host.platform === 'linux' ? 'Linux' : host.platform, name: host.platform, version: host.release }),
-      extra: Document.of({ runtime: host.runtimeVersion, pageSize: 4096n, numPages: Math.floor(host.memoryBytes / 4096) | 0 }),
+      extra: Document.of({
+        versionString: `${host.platform} ${host.release}`,
+        libcVersion: '',
+        versionSignature: '',
+        kernelVersion: host.release,
+        cpuFrequencyMHz: '0',
+        cpuFeatures: '',
+        cpuString: host.architecture,
+        scheduler: '',
+        runtime: host.runtimeVersion,
+        maxOpenFiles: 64_000,
+        pageSize: 4096n, numPages: Math.floor(host.memoryBytes / 4096) | 0 }),
     });
   },
 });

@@ -39,7 +39,7 @@ const logRotate: Command = defineCommand({
   fields: { logRotate: logNameField },
   lax: true,
   run: ({ server }, { logRotate: name }) => {
-    if (typeof name === 'string' && name !== 'server' && name !== 'audit') throw new CommandError(4, 'NoSuchKey', `Unknown log type for rotate: ${name}`);
+    if (typeof name === 'string' && name !== 'server') throw new CommandError(4, 'NoSuchKey', `Unknown log type for rotate: ${name}`);
     try {
       server.control.rotateLog();
     } catch (cause) {

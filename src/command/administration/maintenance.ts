@@ -35,8 +35,13 @@ const autoCompact: Command = defineCommand({
   writeConcern: false,
   about: 'nothing: files are always made smaller in the background',
   fields: { autoCompact: required(strictBoolField), freeSpaceTargetMB: targetField, runOnce: strictBoolField },
-  run: (_context, { autoCompact: on, freeSpaceTargetMB: megabytes }) => {
-    if (on && megabytes !== undefined && megabytes * MEGABYTE >= 1n << 63n) throw new CommandError(2, 'BadValue', 'freeSpaceTargetMB is too large');
+  run: ({ server }, { autoCompact: on, freeSpaceTargetMB: megabytes = 20n, runOnce }) => {
+    const running = server.parameters.get('autoCompact');
+    const wanted = on && runOnce !== true ? megabytes : undefined;
+    if (on && megabytes * MEGABYTE >= 1n << 63n) throw new CommandError(2, 'BadValue', 'freeSpaceTargetMB is too large');
+    if (on && running !== undefined && running !== megabytes) throw new CommandError(23, 'AlreadyInitialized', 'Background compaction is running with other settings');
+    if (wanted === undefined) server.parameters.delete('autoCompact');
+    else server.parameters.set('autoCompact', wanted);
     return Promise.resolve({});
   },
 });

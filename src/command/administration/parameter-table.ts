@@ -4,6 +4,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, isNumber, toDouble, type Value } from '../../bson/index.ts';
 import { CURSOR_TIMEOUT_MS, SESSION_TIMEOUT_MINUTES } from '../../session/index.ts';
+import { truthyField } from '../fields.ts';
 import { FEATURE_VERSION } from '../product-version.ts';
 import { toInt64Truncated } from '../number-fields.ts';
 import type { ServerState } from '../server-state.ts';
@@ -49,8 +50,7 @@ function keptFlag(name: string, fallback: boolean): Parameter {
   return {
     get: (server) => server.parameters.get(name) ?? fallback,
     set: (server, value) => {
-      if (typeof value !== 'boolean' && !isNumber(value)) throw badValue(`Invalid value for parameter ${name}: it is no bool`);
-      server.parameters.set(name, typeof value === 'boolean' ? value : toDouble(value) !== 0);
+      server.parameters.set(name, truthyField.read(value, name));
     },
     atStartup: true,
   };
@@ -155,6 +155,7 @@ export const PARAMETERS: ReadonlyMap<string, Parameter> = new Map<string, Parame
   ['quiet', keptFlag('quiet', false)],
   ['redactClientLogData', constant(false)],
   ['requireApiVersion', constant(false)],
+  ['ShardingTaskExecutorPoolReplicaSetMatching', constant('automatic', true)],
   ['saslHostName', constant('', true)],
   ['saslServiceName', constant('', true)],
   ['scramIterationCount', constant(10_000)],

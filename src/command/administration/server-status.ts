@@ -7,6 +7,7 @@ import { defineCommand, type Command } from '../command.ts';
 import { anyField } from '../fields.ts';
 import { engineSection } from '../engine-report.ts';
 import { MONGODB_VERSION } from '../product-version.ts';
+import { catalogStatistics, commandCounts, operationLatencies } from './status-metrics.ts';
 import type { ServerState } from '../server-state.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -50,7 +51,9 @@ function metrics(server: ServerState): Document {
   const cursors = server.cursors.counts();
   const open = Document.of({ noTimeout: 0n, pinned: 0n, total: BigInt(cursors.open) });
   return Document.of({
+    commands: commandCounts(server),
     cursor: Document.of({ timedOut: BigInt(cursors.timedOut), totalOpened: BigInt(cursors.opened), open }),
+    document: Document.of({ deleted: BigInt(server.counters.operations.delete), inserted: BigInt(server.counters.operations.insert), updated: BigInt(server.counters.operations.update) }),
   });
 }
 
@@ -93,13 +96,14 @@ function sections(server: ServerState, me: string): Record<string, Value | undef
     uptimeMillis: BigInt(Math.floor(uptimeMs)),
     uptimeEstimate: BigInt(Math.floor(uptimeMs / 1000)),
     localTime: new DateTime(nowMs),
-    asserts: Document.of({ regular: 0, warning: 0, msg: 0, user: 0, tripwire: 0, rollovers: 0 }),
+    asserts: Document.of({ regular: 0, warning: 0, msg: 0, user: server.monitor.userErrors | 0, tripwire: 0, rollovers: 0 }),
     connections: connections(server),
     extra_info: Document.of({ note: 'fields vary by platform', page_faults: 0n }),
     globalLock: globalLock(server, uptimeMs),
     logicalSessionRecordCache: Document.of({ activeSessionsCount: server.sessions.size }),
     network: network(server),
     opcounters: operationCounters(counters.operations),
+    opLatencies: operationLatencies(server),
     opcountersRepl: operationCounters(NO_OPERATIONS),
     repl: repl(server, me),
     storageEngine: Document.of({ name: 'frond', supportsCommittedReads: true, supportsSnapshotReadConcern: true, readOnly: false, persistent: true }),
@@ -120,9 +124,13 @@ export const serverStatus: Command = defineCommand({
   about: 'counters of the server',
   fields: { serverStatus: anyField },
   lax: true,
-  run: ({ server, operation, request }) => {
+  run: async (context) => {
+    const { server, operation, request } = context;
     const reply = sections(server, operation.connection.local);
+    if (!isOff(request.body.get('catalogStats'))) reply['catalogStats'] = await catalogStatistics(context);
+    const mirrored = request.body.get('mirroredReads');
+    if (mirrored !== undefined && !isOff(mirrored)) reply['mirroredReads'] = Document.of({ seen: 0n, sent: 0n });
     for (const name of Object.keys(reply)) if (isOff(request.body.get(name))) reply[name] = undefined;
-    return Promise.resolve(reply);
+    return reply;
   },
 });

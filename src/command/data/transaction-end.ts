@@ -3,6 +3,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { RetryRecord } from '../../session/index.ts';
+import { commitOfConnection, rollbackOfConnection } from '../administration/toku.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { anyField } from '../fields.ts';
 import { noteWrite } from '../note-write.ts';
@@ -10,6 +11,7 @@ import type { HeldTransaction } from '../held-transaction.ts';
 
 /** Both commands belong to a transaction: a session, a number, and autocommit false. */
 function checkNamed(context: CommandContext, name: string): void {
+  if (context.db !== 'admin') throw new CommandError(13, 'Unauthorized', `${name} may only be run against the admin database.`);
   if (context.operation.session !== undefined && context.generic.inTransaction) return;
   throw new CommandError(125, 'CommandFailed', `${name} must be run within a transaction`);
 }
@@ -41,10 +43,13 @@ const commitTransaction: Command = defineCommand({
   name: 'commitTransaction',
   access: 'write',
   inTransaction: 'ends',
-  adminOnly: true,
   about: 'makes the open transaction of the session durable',
   fields: { commitTransaction: anyField, recoveryToken: anyField },
   run: async (context) => {
+    if (!context.generic.inTransaction && context.server.connectionTransactions.any) {
+      await commitOfConnection(context.server, context.operation.connection);
+      return { status: 'transaction committed' };
+    }
     checkNamed(context, 'commitTransaction');
     if (context.transaction !== undefined) await commit(context, context.transaction);
     return {};
@@ -55,10 +60,13 @@ const abortTransaction: Command = defineCommand({
   name: 'abortTransaction',
   access: 'write',
   inTransaction: 'ends',
-  adminOnly: true,
   about: 'forgets the open transaction of the session',
   fields: { abortTransaction: anyField, recoveryToken: anyField },
   run: (context) => {
+    if (!context.generic.inTransaction && context.server.connectionTransactions.any) {
+      rollbackOfConnection(context.server, context.operation.connection);
+      return Promise.resolve({ status: 'transaction rolled back' });
+    }
     checkNamed(context, 'abortTransaction');
     context.operation.session?.abortOpen();
     context.server.counters.transactionsAborted += 1;

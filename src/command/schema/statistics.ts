@@ -2,10 +2,11 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, type Value } from '../../bson/index.ts';
-import { namespaceOf, parseNamespace, type Collection } from '../../catalog/index.ts';
+import { namespaceOf, type Collection, type StorageFigures } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
-import { anyField, boolField, collectionField, numberField, objectField, required, stringField, truthyField } from '../fields.ts';
+import { anyField, boolField, collectionField, numberField, truthyField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
+import { DATA_SIZE_COMMANDS } from './data-size.ts';
 
 /** A count as MongoDB's replies have it: an int32 where it fits, else an int64. */
 function integer(value: number): Value {
@@ -13,10 +14,10 @@ function integer(value: number): Value {
   return Math.abs(whole) < 0x80000000 ? whole : BigInt(whole);
 }
 
-function checkScale(scale: number | undefined): number {
+function checkScale(scale: number | undefined, [code, codeName]: readonly [number, string]): number {
   if (scale === undefined) return 1;
   if (scale >= 1) return scale;
-  throw new CommandError(51024, 'Location51024', `BSON field 'scale' value must be >= 1, actual value '${String(scale)}'`);
+  throw new CommandError(code, codeName, `BSON field 'scale' value must be >= 1, actual value '${String(scale)}'`);
 }
 
 function withCollection<T>(
@@ -28,6 +29,18 @@ function withCollection<T>(
   return reading(context, async (txn) => {
     const collection = await context.server.catalog.collection(txn, ns);
     return work(collection, collection?.totals(txn) ?? { rows: 0, bytes: 0 });
+  });
+}
+
+/** What a dictionary takes: bytes as they are and on disk, and the shape of its tree. */
+function treeFigures({ rows, rawBytes, diskBytes, height, leaves }: StorageFigures): Document {
+  return Document.of({
+    rows: BigInt(rows),
+    rawBytes: BigInt(rawBytes),
+    diskBytes: BigInt(diskBytes),
+    compressionRatio: new Double(diskBytes === 0 ? 0 : Math.round((100 * rawBytes) / diskBytes) / 100),
+    height,
+    leaves,
   });
 }
 
@@ -55,7 +68,8 @@ export function collectionFigures(ns: string, collection: Collection | undefined
     maxSize: capped === undefined ? undefined : scaled(capped.sizeBytes),
     nindexes: collection.indexes.length,
     indexBuilds: BsonArray.empty,
-    indexDetails: Document.empty,
+    indexDetails: Document.fromEntries([...indexes].map(([name, figures]) => [name, treeFigures(figures)])),
+    frond: treeFigures(documents),
     totalIndexSize: scaled(indexBytes),
     totalSize: scaled(documents.diskBytes + indexBytes),
     indexSizes: Document.fromEntries(sizes.map(([name, bytes]) => [name, scaled(bytes)])),
@@ -70,7 +84,7 @@ const collStats: Command = defineCommand({
   about: 'counts and sizes of a collection',
   fields: { collStats: collectionField, scale: numberField, verbose: boolField, waitForLock: boolField, numericOnly: boolField },
   run: (context, { collStats: name, scale }) => {
-    const factor = checkScale(scale);
+    const factor = checkScale(scale, [51024, 'Location51024']);
     return withCollection(context, name, (collection, totals) =>
       collectionFigures(`${context.db}.${name}`, collection, totals, factor),
     );
@@ -113,9 +127,9 @@ const dbStats: Command = defineCommand({
   aliases: ['dbstats'],
   access: 'read',
   about: 'counts and sizes of a database',
-  fields: { dbStats: anyField, scale: numberField, freeStorage: numberField },
+  fields: { dbStats: anyField, scale: numberField, freeStorage: boolField },
   run: async (context, { scale }) => {
-    const factor = checkScale(scale);
+    const factor = checkScale(scale, [2, 'BadValue']);
     const figures = await databaseFigures(context);
     const scaled = (bytes: number): Double => new Double(bytes / factor);
     const { dbPath } = context.server.options;
@@ -138,22 +152,6 @@ const dbStats: Command = defineCommand({
   },
 });
 
-const dataSize: Command = defineCommand({
-  name: 'dataSize',
-  aliases: ['datasize'],
-  access: 'read',
-  about: 'bytes of the documents of a collection',
-  fields: { dataSize: required(stringField), keyPattern: objectField, min: objectField, max: objectField, estimate: boolField },
-  run: (context, { dataSize: text }) => {
-    const ns = parseNamespace(text);
-    return reading(context, async (txn) => {
-      const collection = await context.server.catalog.collection(txn, ns);
-      const { rows, bytes } = collection?.totals(txn) ?? { rows: 0, bytes: 0 };
-      return { estimate: false, size: BigInt(bytes), numObjects: BigInt(rows), millis: 0n };
-    });
-  },
-});
-
 const validate: Command = defineCommand({
   name: 'validate',
   access: 'admin',
@@ -167,8 +165,8 @@ const validate: Command = defineCommand({
     checkBSONConformance: truthyField,
     fixMultikey: truthyField,
   },
-  run: (context, { validate: name, metadata, full, repair }) => {
-    if (metadata === true && (full === true || repair === true)) {
+  run: (context, { validate: name, metadata, full, repair, background }) => {
+    if (metadata === true && (full === true || repair === true || background === true)) {
       throw new CommandError(72, 'InvalidOptions', 'Running the validate command with metadata validation is not supported with any other options.');
     }
     const ns = namespaceOf(context.db, name);
@@ -177,29 +175,38 @@ const validate: Command = defineCommand({
       if (collection === undefined) {
         throw new CommandError(26, 'NamespaceNotFound', `Collection '${ns.text}' does not exist to validate.`);
       }
+      const head = { ns: ns.text, uuid: collection.uuid };
+      if (metadata === true) return { ...head, nIndexes: collection.indexes.length, ...findings(collection, []) };
       const check = await collection.check(txn, () => {
         context.operation.checkInterrupt();
       });
-      const valid = check.problems.length === 0;
       return {
-        ns: ns.text,
-        uuid: collection.uuid,
+        ...head,
         nInvalidDocuments: 0,
         nNonCompliantDocuments: 0,
         nrecords: integer(check.documents),
         nIndexes: collection.indexes.length,
         keysPerIndex: Document.fromEntries([...check.entries].map(([index, count]) => [index, integer(count)])),
-        indexDetails: Document.fromEntries(collection.indexes.map((index) => [index.name, Document.of({ valid })])),
-        valid,
-        repaired: false,
-        warnings: BsonArray.empty,
-        errors: BsonArray.of([...check.problems]),
-        extraIndexEntries: BsonArray.empty,
-        missingIndexEntries: BsonArray.empty,
-        corruptRecords: BsonArray.empty,
+        ...findings(collection, check.problems),
       };
     });
   },
 });
 
-export const STATISTICS_COMMANDS: readonly Command[] = [collStats, dbStats, dataSize, validate];
+/** What a check has found, in the words of the reply. Nothing is ever repaired in place: an index that is wrong is built anew (reIndex). */
+function findings(collection: Collection, problems: readonly string[]): Reply {
+  const valid = problems.length === 0;
+  return {
+    indexDetails: Document.fromEntries(collection.indexes.map((index) => [index.name, Document.of({ valid, spec: index.spec })])),
+    valid,
+    repaired: false,
+    repairMode: 'None',
+    warnings: BsonArray.empty,
+    errors: BsonArray.of([...problems]),
+    extraIndexEntries: BsonArray.empty,
+    missingIndexEntries: BsonArray.empty,
+    corruptRecords: BsonArray.empty,
+  };
+}
+
+export const STATISTICS_COMMANDS: readonly Command[] = [collStats, dbStats, ...DATA_SIZE_COMMANDS, validate];

@@ -4,6 +4,7 @@ import { CommandError } from '../../../base/errors.ts';
 import { DateTime, Document, BsonArray, type Value } from '../../../bson/index.ts';
 import type { Collection } from '../../../catalog/index.ts';
 import { boundedField, objectField, parseFields, strictBoolField, type FieldTable } from '../../fields.ts';
+import type { TopEntry, Usage } from '../../monitor/operation-monitor.ts';
 import { collectionFigures } from '../../schema/statistics.ts';
 import { hostText, targetOf, type SystemStage, type SystemStageInput } from './system-stage.ts';
 
@@ -24,16 +25,20 @@ function lastOfEach(specification: Document): Document {
   return Document.fromEntries([...new Map(specification.fields)]);
 }
 
-function latencyStats(asked: Document): Document {
+/** Times of operations on one collection, by kind. */
+function latencyStats(asked: Document, usage: TopEntry | undefined): Document {
   const { histograms } = parseFields('$collStats.latencyStats', asked, LATENCY_FIELDS, 'skip');
-  const fields: [string, Value][] = [
-    ['latency', 0n],
-    ['ops', 0n],
-    ['queryableEncryptionLatencyMicros', 0n],
-  ];
-  if (histograms === true) fields.unshift(['histogram', BsonArray.empty]);
-  const none = Document.fromEntries(fields);
-  return Document.of({ reads: none, writes: none, commands: none, transactions: none });
+  const row = (...kinds: readonly (Usage | undefined)[]): Document => {
+    const sum = (of: 'time' | 'count'): bigint => BigInt(kinds.reduce((total, kind) => total + (kind?.[of] ?? 0), 0));
+    const fields: [string, Value][] = [
+      ['latency', sum('time')],
+      ['ops', sum('count')],
+      ['queryableEncryptionLatencyMicros', 0n],
+    ];
+    if (histograms === true) fields.unshift(['histogram', BsonArray.empty]);
+    return Document.fromEntries(fields);
+  };
+  return Document.of({ reads: row(usage?.queries, usage?.getmore), writes: row(usage?.insert, usage?.update, usage?.remove), commands: row(usage?.commands), transactions: row() });
 }
 
 /** The collection that figures are asked of: a view has none (166), and what is not there neither (26). */
@@ -59,7 +64,7 @@ export const collStats: SystemStage = (input) => {
     ['host', hostText(input.context)],
     ['localTime', new DateTime(input.context.server.env.clock.nowMs())],
   ];
-  if (asked.latencyStats !== undefined) fields.push(['latencyStats', latencyStats(asked.latencyStats)]);
+  if (asked.latencyStats !== undefined) fields.push(['latencyStats', latencyStats(asked.latencyStats, input.context.server.monitor.usageOf(ns.text))]);
   if (asked.storageStats !== undefined) {
     const { scale } = parseFields('$collStats.storageStats', lastOfEach(asked.storageStats), STORAGE_FIELDS, 'skip');
     const collection = collectionOf(input);

@@ -1,0 +1,81 @@
+// dataSize: bytes and number of the documents of a collection, or of those between two keys of an index.
+
+import { CommandError } from '../../base/errors.ts';
+import { compareValues, Document, getField, parsePath, type Value } from '../../bson/index.ts';
+import { parseNamespace, type CatalogTransaction, type Collection } from '../../catalog/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { boolField, objectField, required, stringField } from '../fields.ts';
+import { reading } from '../storage-scope.ts';
+
+interface KeyBounds {
+  readonly pattern: Document;
+  readonly min: Document;
+  readonly max: Document;
+}
+
+function compareKeys(pattern: Document, a: readonly Value[], b: readonly Value[]): number {
+  const directions = pattern.fields.map(([, direction]) => (direction === -1 ? -1 : 1));
+  for (const [at, direction] of directions.entries()) {
+    const order = compareValues(a[at] ?? null, b[at] ?? null) * direction;
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** The fields of the bounds that the index begins with. */
+function boundsOf(collection: Collection, given: { keyPattern?: Document | undefined; min: Document; max: Document }): KeyBounds {
+  const wanted = given.keyPattern?.keys() ?? given.min.keys();
+  const index = collection.indexes.find(({ paths }) => wanted.every((path, at) => paths[at] === path));
+  if (index === undefined) throw new CommandError(96, 'OperationFailed', "couldn't find valid index containing key pattern");
+  return { pattern: index.key, min: given.min, max: given.max };
+}
+
+/** Counts the documents whose key is at or above `min` and below `max`. */
+async function sizeBetween(context: CommandContext, txn: CatalogTransaction, collection: Collection, bounds: KeyBounds): Promise<{ rows: number; bytes: number }> {
+  const { pattern } = bounds;
+  const paths = pattern.keys().slice(0, bounds.min.fields.length);
+  const parsed = paths.map((path) => parsePath(path));
+  const [min, max] = [bounds.min, bounds.max].map((bound) => paths.map((path) => bound.get(path) ?? null));
+  const sum = { rows: 0, bytes: 0 };
+  const cursor = collection.scan(txn, {}, 1);
+  try {
+    for (;;) {
+      context.operation.checkInterrupt();
+      const batch = await cursor.nextBatch({ rows: 256, bytes: 1 << 20 });
+      if (batch.length === 0) return sum;
+      for (let at = 0; at < batch.length; at++) {
+        const document = Document.fromBytes(batch.value(at));
+        const key = parsed.map((path) => getField(document, path) ?? null);
+        if (compareKeys(pattern, key, min ?? []) < 0 || compareKeys(pattern, key, max ?? []) >= 0) continue;
+        sum.rows += 1;
+        sum.bytes += batch.value(at).length;
+      }
+    }
+  } finally {
+    cursor.close();
+  }
+}
+
+const dataSize: Command = defineCommand({
+  name: 'dataSize',
+  aliases: ['datasize'],
+  access: 'read',
+  about: 'bytes of the documents of a collection',
+  fields: { dataSize: required(stringField), keyPattern: objectField, min: objectField, max: objectField, estimate: boolField },
+  run: (context, { dataSize: text, keyPattern, min, max, estimate }) => {
+    const ns = parseNamespace(text);
+    if ((min === undefined) !== (max === undefined)) throw new CommandError(2, 'BadValue', 'only one of min or max specified');
+    const { clock } = context.server.env;
+    const startedMs = clock.monotonicMs();
+    return reading(context, async (txn) => {
+      const collection = await context.server.catalog.collection(txn, ns);
+      let size = collection?.totals(txn) ?? { rows: 0, bytes: 0 };
+      if (collection !== undefined && min !== undefined && max !== undefined) {
+        size = await sizeBetween(context, txn, collection, boundsOf(collection, { keyPattern, min, max }));
+      }
+      return { estimate: estimate ?? false, size: BigInt(size.bytes), numObjects: BigInt(size.rows), millis: BigInt(Math.round(clock.monotonicMs() - startedMs)) };
+    });
+  },
+});
+
+export const DATA_SIZE_COMMANDS: readonly Command[] = [dataSize];

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BsonArray, Document } from '../../src/bson/index.ts';
+import { openServerForTest, type ServerForTest } from '../support/open-server-for-test.ts';
+import type { WireClient } from '../support/wire-client.ts';
+
+async function served(work: (mine: WireClient, other: WireClient, server: ServerForTest) => Promise<void>): Promise<void> {
+  const server = await openServerForTest();
+  try {
+    await work(await server.wire(), await server.wire(), server);
+  } finally {
+    await server.close();
+  }
+}
+
+function insert(client: WireClient, id: number): Promise<Document> {
+  return client.command('d', { insert: 'c', documents: BsonArray.of([Document.of({ _id: id })]) });
+}
+
+async function count(client: WireClient): Promise<unknown> {
+  return (await client.command('d', { count: 'c' })).get('n');
+}
+
+async function codeOf(reply: Promise<Document>): Promise<unknown> {
+  return (await reply).get('code');
+}
+
+test('a transaction of a connection is seen by it alone until it commits', async () => {
+  await served(async (mine, other) => {
+    await insert(mine, 1);
+    assert.equal((await mine.command('d', { beginTransaction: 1, isolation: 'mvcc' })).get('status'), 'transaction began');
+    await insert(mine, 2);
+    const found = (await mine.command('d', { find: 'c', filter: Document.empty })).get('cursor');
+    assert.ok(found instanceof Document);
+    const batch = found.get('firstBatch');
+    assert.ok(batch instanceof BsonArray);
+    assert.equal(batch.items().length, 2);
+    assert.equal(await count(other), 1);
+    assert.equal(await codeOf(mine.command('d', { beginTransaction: 1 })), 16787);
+    const live = (await other.command('admin', { showLiveTransactions: 1 })).get('transactions');
+    assert.ok(live instanceof BsonArray);
+    assert.equal(live.items().length, 1);
+    assert.equal((await mine.command('d', { commitTransaction: 1 })).get('status'), 'transaction committed');
+    assert.equal(await count(other), 2);
+  });
+});
+
+test('rolled back, or with its connection gone, it never was', async () => {
+  await served(async (mine, other, server) => {
+    await insert(other, 1);
+    await mine.command('d', { beginTransaction: 1 });
+    await insert(mine, 2);
+    assert.equal((await mine.command('d', { rollbackTransaction: 1 })).get('status'), 'transaction rolled back');
+    assert.equal(await codeOf(mine.command('d', { rollbackTransaction: 1 })), 16789);
+    const third = await server.wire();
+    await third.command('d', { beginTransaction: 1 });
+    await insert(third, 3);
+    third.close();
+    // The lock of document 3 goes with the connection; the insert of another waits until then.
+    await insert(other, 3);
+    assert.equal(await count(other), 2);
+  });
+});
+
+test('a conflict is told at once and ends the transaction', async () => {
+  await served(async (mine, other) => {
+    await insert(mine, 1);
+    await mine.command('d', { beginTransaction: 1 });
+    const change = (client: WireClient): Promise<Document> =>
+      client.command('d', { update: 'c', updates: BsonArray.of([Document.of({ q: Document.of({ _id: 1 }), u: Document.of({ $set: Document.of({ x: 1 }) }) })]) });
+    await insert(mine, 2);
+    await change(other);
+    assert.equal(await codeOf(change(mine)), 112);
+    assert.equal(await count(mine), 1);
+  });
+});
+
+test('the engine tells its counters and writes a checkpoint when asked', async () => {
+  await served(async (mine) => {
+    const before = (await mine.command('admin', { engineStatus: 1 })).get('checkpoints');
+    assert.equal((await mine.command('admin', { checkpoint: 1 })).get('code'), undefined);
+    const after = (await mine.command('admin', { engineStatus: 1 })).get('checkpoints');
+    assert.ok(typeof before === 'bigint' && typeof after === 'bigint' && after > before);
+  });
+});
