@@ -10,11 +10,11 @@ import { badValue, cannotCreateIndex, failedToParse } from './refusal.ts';
 import { wildcardShapeOf } from './special/wildcard-keys.ts';
 
 /** How an index makes its entries of a document. */
-export type IndexKind = 'plain' | 'hashed' | 'wildcard';
+export type IndexKind = 'plain' | 'hashed' | 'wildcard' | '2d' | '2dsphere';
 
 /** Words that name a kind in a key pattern. */
-const plugins: ReadonlyMap<string, IndexKind> = new Map<string, IndexKind>([['hashed', 'hashed']]);
-const notBuilt: ReadonlySet<string> = new Set(['text', '2d', '2dsphere']);
+const plugins: ReadonlyMap<string, IndexKind> = new Map<string, IndexKind>([['hashed', 'hashed'], ['2d', '2d'], ['2dsphere', '2dsphere']]);
+const notBuilt: ReadonlySet<string> = new Set(['text']);
 
 const isWildcard = (path: string): boolean => path === '$**' || path.endsWith('.$**');
 
@@ -68,6 +68,8 @@ const checks: Readonly<Record<IndexKind, KindCheck>> = {
     if (options.has('wildcardProjection')) throw badValue(`The field 'wildcardProjection' is only allowed in an 'wildcard' index`);
   },
   wildcard: checkWildcard,
+  '2d': checkFlat,
+  '2dsphere': checkSphere,
 };
 
 /** Refuses options that the kind does not have. */
@@ -115,4 +117,32 @@ function checkAround(key: Document, projection: Document | undefined): void {
     if (projection === undefined && taken.takes(path)) throw cannotCreateIndex(`A compound wildcard index needs a wildcardProjection that excludes its other fields: ${path}`);
     throw new CommandError(7246209, 'Location7246209', `The wildcardProjection must exclude all regular index fields: ${path}`);
   });
+}
+
+function checkGeo(word: '2d' | '2dsphere', { key, options, collation }: KindOptions): void {
+  if (options.has('wildcardProjection')) throw badValue(`The field 'wildcardProjection' is only allowed in an 'wildcard' index`);
+  if (collation !== undefined && word === '2d') throw cannotCreateIndex(`Index type '${word}' does not support collation: ${describeValue(collation.spec)}`);
+  if (options.get('clustering') === true) throw cannotCreateIndex(`Index type '${word}' cannot be clustering`);
+  if (word === '2d' && key.fields.filter(([, value]) => value === '2d').length > 1) throw new CommandError(16800, 'Location16800', "can't have 2 geo fields");
+}
+
+function numberFrom(options: ReadonlyMap<string, Value>, name: string): number | undefined {
+  const value = options.get(name);
+  return value !== undefined && isNumber(value) ? toDouble(value) : undefined;
+}
+
+function checkFlat(given: KindOptions): void {
+  checkGeo('2d', given);
+  const { key, options } = given;
+  if (key.first?.[1] !== '2d') throw new CommandError(16801, 'Location16801', '2d has to be first in index');
+  const bits = numberFrom(options, 'bits');
+  if (bits !== undefined && !(bits >= 1 && bits <= 32)) throw new CommandError(13028, 'Location13028', 'bits for hash must be > 0 and <= 32');
+  const [min, max] = [numberFrom(options, 'min') ?? -180, numberFrom(options, 'max') ?? 180];
+  if (!(min < max)) throw new CommandError(13024, 'Location13024', 'region for hash must be valid and have positive area');
+}
+
+function checkSphere(given: KindOptions): void {
+  checkGeo('2dsphere', given);
+  const version = numberFrom(given.options, '2dsphereIndexVersion');
+  if (version !== undefined && ![1, 2, 3, 4].includes(version)) throw cannotCreateIndex(`unsupported geo index version { 2dsphereIndexVersion : ${version} }, only support versions: [1,2,3,4]`);
 }

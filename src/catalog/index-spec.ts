@@ -141,6 +141,7 @@ function specOf(key: Document, kept: ReadonlyMap<string, Value>): Document {
     if (option === 'v' || option === 'key' || option === 'name' || value === false) continue;
     spec.push([option, option === 'expireAfterSeconds' ? Math.trunc(numberOf(value)) : value]);
   }
+  if (kindOf(key) === '2dsphere' && !kept.has('2dsphereIndexVersion')) spec.push(['2dsphereIndexVersion', 3]);
   return Document.fromEntries(spec);
 }
 
@@ -215,7 +216,7 @@ function checkPartialFilter(filter: Document, collation: Collation | undefined):
   checkPartialNode(compileFilter(filter, { ...partialOptions, collation }).shape, filter);
 }
 
-const partialKinds: ReadonlySet<FilterNode['kind']> = new Set(['compare', 'in', 'exists', 'type', 'always']);
+const partialKinds: ReadonlySet<FilterNode['kind']> = new Set(['compare', 'in', 'exists', 'type', 'always', 'geo']);
 
 function checkPartialNode(node: FilterNode, filter: Document): void {
   if (node.kind === 'and' || node.kind === 'or') for (const child of node.children) checkPartialNode(child, filter);

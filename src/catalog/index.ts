@@ -12,6 +12,7 @@ export type { OperationClock, Oplog } from './oplog/oplog.ts';
 export { shapeOfUpdate, visitDiff } from './oplog/update-diff.ts';
 export type { ChangeShape, PathStep } from './oplog/update-diff.ts';
 export { Namespace, checkCreatable, checkDatabaseName, namespaceOf, parseNamespace } from './namespace.ts';
+export { gridOf, isGeoField } from './special/geo-keys.ts';
 export { salvagedName } from './salvage.ts';
 export type { SalvagedName } from './salvage.ts';
 export type {

@@ -4,6 +4,7 @@ import { countRule } from './stage/count.ts';
 import { densifyRule } from './stage/densify.ts';
 import { documentsRule } from './stage/documents.ts';
 import { fillRule } from './stage/fill.ts';
+import { geoNearRule } from './stage/geo-near.ts';
 import { groupRule } from './stage/group.ts';
 import { limitRule, skipRule } from './stage/limit.ts';
 import { lookupRule } from './stage/lookup.ts';
@@ -31,6 +32,7 @@ const rules: readonly StageRule[] = [
   densifyRule,
   documentsRule,
   fillRule,
+  geoNearRule,
   groupRule,
   limitRule,
   lookupRule,

@@ -53,6 +53,10 @@ function describePathNode(node: PathNode, path: string): Document {
       return field(path, '$mod', BsonArray.of([node.divisor, node.remainder]));
     case 'bits':
       return field(path, node.operator, BsonArray.of([...node.positions]));
+    case 'geo':
+      return field(path, node.relation === 'meets' ? '$geoIntersects' : '$geoWithin', node.operand);
+    case 'near':
+      return field(path, '$near', node.operand);
     case 'elemMatchObject':
       return field(path, '$elemMatch', describeFilter(node.child));
     case 'elemMatchValue':

@@ -16,6 +16,7 @@ import { conditionsOf } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { EntryReader } from './entry-reader.ts';
 import { Fetch } from './fetch.ts';
+import { nearAccess, nearNodeOf } from './geo-near.ts';
 import { badHint, hintedIndex } from './hint.ts';
 import { IdLookup, Nothing } from './id-lookup.ts';
 import { holdsAll } from './implication.ts';
@@ -85,6 +86,11 @@ const hasRange = ({ min, max }: QueryRequest): boolean => min?.isEmpty === false
 async function choose({ txn }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
   const { collection, conditions, wanted, request } = question;
   const hinted = hintedIndex(collection, request.hint);
+  const near = nearNodeOf(conditions);
+  if (near !== undefined) {
+    const indexes = hinted?.kind === 'index' ? [hinted.index] : collection.indexes.filter((index) => !index.hidden);
+    return alone(nearAccess(collection, conditions, near, { indexes, wanted, few: rowsMax(request) !== undefined }));
+  }
   if (hinted?.kind === 'natural') {
     if (hasRange(request)) throw badHint('$natural hint is not allowed with min/max');
     return alone(collectionAccess(collection, conditions, hinted.direction));

@@ -9,6 +9,7 @@ import { filterOf } from '../query/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import { suits } from './conditions.ts';
 import type { Conditions, Leaf } from './conditions.ts';
+import { geoBounds } from './geo-bounds.ts';
 import { indexBounds } from './index-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { bracketOf, everything, intersect, isEverything, isPoint, point, unite } from './interval.ts';
@@ -18,6 +19,7 @@ import type { Interval, Intervals } from './interval.ts';
 export function boundsFor(index: Index, conditions: Conditions): readonly IndexBounds[] {
   if (index.kind === 'hashed') return [hashedBounds(index, conditions)];
   if (index.kind === 'wildcard') return wildcardBounds(index, conditions);
+  if (index.kind === '2d' || index.kind === '2dsphere') return geoBounds(index, index.kind, conditions);
   return [indexBounds(index, conditions)];
 }
 

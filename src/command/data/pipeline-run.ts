@@ -63,6 +63,13 @@ class TransactionProvider implements SourceProvider {
     return plan.open();
   }
 
+  async geoPaths(database: string, name: string): Promise<{ readonly flat: readonly string[]; readonly sphere: readonly string[] }> {
+    const { collection } = await resolveTarget(this.#context, this.#txn, namespaceOf(database, name));
+    const paths = (kind: string): string[] =>
+      (collection?.indexes ?? []).filter((index) => index.kind === kind).flatMap(({ key }) => key.fields.filter(([, value]) => value === kind).map(([path]) => path));
+    return { flat: paths('2d'), sphere: paths('2dsphere') };
+  }
+
   #view(request: CollectionRequest, target: ResolvedTarget, options: QueryOptions): Promise<BatchSource> {
     const stages: Document[] = [];
     if (request.filter !== undefined) stages.push(Document.fromEntries([['$match', request.filter]]));

@@ -48,7 +48,7 @@ export function compileNode(node: FilterNode): DocumentTest {
 /** Kinds in the order in which MongoDB tests them: where several look into arrays, the last one says the place. */
 const testingOrder: readonly string[] = [
   ...['and', 'or', 'elemMatchObject', 'elemMatchValue', 'size', 'eq', 'lte', 'lt', 'gt', 'gte', 'regex', 'mod', 'exists', 'in'],
-  ...['bits', 'not', 'type', 'expr', 'schema', 'always'],
+  ...['geo', 'near', 'bits', 'not', 'type', 'expr', 'schema', 'always'],
 ];
 
 function inOrder(nodes: readonly FilterNode[]): FilterNode[] {
@@ -178,5 +178,8 @@ function pathNodeTest(node: Exclude<PathNode, ElemMatchObjectNode | ElemMatchVal
       return modTest(node);
     case 'bits':
       return bitsTest(node);
+    case 'geo':
+    case 'near':
+      return node.test;
   }
 }

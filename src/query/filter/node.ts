@@ -7,6 +7,8 @@
 import type { Document, Path, Value } from '../../bson/index.ts';
 import type { Collation } from '../../collation/index.ts';
 import type { Expression } from '../expression/expression.ts';
+import type { NearQuery } from '../geo/near.ts';
+import type { Region } from '../geo/region.ts';
 import type { Pattern } from '../regex.ts';
 import type { ElementTest } from './path.ts';
 
@@ -81,6 +83,27 @@ export interface BitsNode {
   readonly positions: readonly number[];
 }
 
+/** A shape that lies within a region, or meets it. */
+export interface GeoNode {
+  readonly kind: 'geo';
+  readonly path: Path;
+  readonly relation: 'within' | 'meets';
+  readonly region: Region;
+  /** As it was given. */
+  readonly operand: Value;
+  readonly test: ElementTest;
+}
+
+/** A shape at a distance from a point between two others; the documents are wanted in order of distance. Only at the top. */
+export interface NearNode {
+  readonly kind: 'near';
+  readonly path: Path;
+  readonly query: NearQuery;
+  /** As it was given. */
+  readonly operand: Value;
+  readonly test: ElementTest;
+}
+
 /** An array with an element that is a document (or array) matching the child; the child's paths start at the element. */
 export interface ElemMatchObjectNode {
   readonly kind: 'elemMatchObject';
@@ -143,6 +166,8 @@ export type PathNode =
   | SizeNode
   | ModNode
   | BitsNode
+  | GeoNode
+  | NearNode
   | ElemMatchObjectNode
   | ElemMatchValueNode;
 

@@ -6,6 +6,7 @@ import { BsonArray, bsonUndefined, Document, hasText, isNumber, parsePath, Regex
 import type { Path, Value } from '../../bson/index.ts';
 import { compileExpression } from '../expression/compile.ts';
 import type { ExpressionOptions } from '../expression/expression.ts';
+import { parseNear, parseRegion } from '../geo/parse.ts';
 import { refuse } from '../refuse.ts';
 import type { Pattern } from '../regex.ts';
 import { isTruthy } from '../truth.ts';
@@ -200,14 +201,23 @@ function parseExists({ path, operand }: Operation): FilterNode {
   return isTruthy(operand) ? exists : notOf(exists);
 }
 
-/** Nothing here can sort by distance yet. */
-function refuseNear({ scope, path, name }: Operation): never {
-  if (scope.place === 'query') throw refuse(291, `unable to find index for $geoNear query on field '${path.text}' (${name})`);
-  throw refuse(
-    5626500,
-    '$geoNear, $near, and $nearSphere are not allowed in this context, as these operators require sorting geospatial data. ' +
-      'If you do not need sort, consider using $geoWithin instead.',
-  );
+/** Orders by distance: at the top of a query's filter only, beside other conditions. */
+function near(name: '$near' | '$nearSphere'): PathRule {
+  return ({ scope, path, operand, siblings }) => {
+    if (scope.place !== 'query') {
+      throw refuse(
+        5626500,
+        '$geoNear, $near, and $nearSphere are not allowed in this context, as these operators require sorting geospatial data. ' +
+          'If you do not need sort, consider using $geoWithin instead.',
+      );
+    }
+    return parseNear(path, operand, name, siblings);
+  };
+}
+
+function besideNear({ siblings, name }: Operation): undefined {
+  if (!siblings.has('$near') && !siblings.has('$nearSphere')) throw refuse(2, `${name} needs a $near or $nearSphere`);
+  return undefined;
 }
 
 const byPath: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
@@ -228,8 +238,13 @@ const byPath: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
   ['$mod', ({ path, operand }) => parseMod(path, operand)],
   ['$regex', ({ path, operand, siblings }) => parseRegex(path, operand, siblings)],
   ['$options', parseOptions],
-  ['$near', refuseNear],
-  ['$nearSphere', refuseNear],
+  ['$geoWithin', ({ path, operand, name }) => parseRegion(path, operand, name)],
+  ['$within', ({ path, operand, name }) => parseRegion(path, operand, name)],
+  ['$geoIntersects', ({ path, operand, name }) => parseRegion(path, operand, name)],
+  ['$near', near('$near')],
+  ['$nearSphere', near('$nearSphere')],
+  ['$maxDistance', besideNear],
+  ['$minDistance', besideNear],
   ['$bitsAllSet', ({ path, operand }) => parseBits(path, operand, '$bitsAllSet')],
   ['$bitsAllClear', ({ path, operand }) => parseBits(path, operand, '$bitsAllClear')],
   ['$bitsAnySet', ({ path, operand }) => parseBits(path, operand, '$bitsAnySet')],
