@@ -4,3 +4,5 @@
 export { compilePipeline } from './compile.ts';
 export type { Pipeline, PipelineHead } from './pipeline.ts';
 export type { CollectionRequest, Combine, OutputRequest, OutputSink, PipelineOptions, SourceProvider, Stage, SystemStageRequest, Takeover } from './stage.ts';
+export { stageNames } from './stage-table.ts';
+export { windowOperators } from './window/window-function.ts';

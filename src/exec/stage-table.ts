@@ -58,3 +58,6 @@ const rules: readonly StageRule[] = [
 
 /** The rules, by name. */
 export const stageRules: ReadonlyMap<string, StageRule> = new Map(rules.map((rule) => [rule.name, rule]));
+
+/** Every stage, by name. */
+export const stageNames: readonly string[] = [...stageRules.keys()];

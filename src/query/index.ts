@@ -6,6 +6,7 @@ export type { Compiler } from './expression/compiler.ts';
 export { Dependencies, Variable } from './expression/expression.ts';
 export type { Expression, ExpressionForm, ExpressionOptions } from './expression/expression.ts';
 export { compileFilter, filterOf } from './filter/filter.ts';
+export { languageNames } from './language-names.ts';
 export { describeMismatch } from './filter/mismatch.ts';
 export type { Filter, QueryOptions } from './filter/filter.ts';
 export { andOf } from './filter/node.ts';

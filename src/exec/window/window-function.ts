@@ -138,6 +138,15 @@ const ofTheirOwn: ReadonlyMap<string, (specification: Document, compiler: Compil
   ],
 ]);
 
+/** Every window operator, by name. */
+export const windowOperators: readonly string[] = [
+  ...ranks.keys(),
+  ...ofTheirOwn.keys(),
+  '$covariancePop',
+  '$covarianceSamp',
+  ...[...accumulators.keys()].filter((name) => name !== '$mergeObjects'),
+];
+
 function accumulatorOf(name: string, argument: Value, compiler: Compiler): AccumulatorFactory | undefined {
   if (name === '$covariancePop') return compileCovariance(argument, compiler, 0);
   if (name === '$covarianceSamp') return compileCovariance(argument, compiler, 1);

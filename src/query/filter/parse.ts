@@ -334,3 +334,6 @@ const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule
     },
   ],
 ]);
+
+/** Every operator of a filter, by name. */
+export const filterOperators: readonly string[] = [...byPath.keys(), ...pathless.keys()];

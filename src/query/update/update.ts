@@ -124,6 +124,9 @@ const parsers: ReadonlyMap<string, OperationParser> = new Map([
   ['$pullAll', parsePullAll],
 ]);
 
+/** Every operator of an update, by name. */
+export const updateOperators: readonly string[] = [...parsers.keys(), '$pull', '$rename'];
+
 function parseOperators(spec: Document, options: UpdateOptions, filters: ArrayFilters): ParsedOperators {
   const root = fieldsNode();
   const renamings: Renaming[] = [];

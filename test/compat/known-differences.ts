@@ -1,0 +1,87 @@
+// Where a client can tell this server from MongoDB 8, one by one. Each has a number that stays, and a test that shows it: when the difference
+// goes, its test fails and the row goes too.
+
+import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
+
+/** One known difference. `show` fails when it is no more. */
+export interface KnownDifference {
+  readonly number: number;
+  readonly title: string;
+  readonly text: string;
+  readonly show: (db: Db) => Promise<void>;
+}
+
+export const knownDifferences: readonly KnownDifference[] = [
+  {
+    number: 1,
+    title: 'Documents without an order come in the order of `_id`',
+    text: 'MongoDB gives them as they lie on its disk, which is often the order of insertion. A collection here lies in the order of `_id`, as a clustered collection of MongoDB does. Capped collections keep the order of insertion.',
+    show: async (db) => {
+      await db.collection<{ _id: number }>('order').insertMany([{ _id: 2 }, { _id: 1 }]);
+      assert.deepEqual(await db.collection('order').find().toArray(), [{ _id: 1 }, { _id: 2 }]);
+    },
+  },
+  {
+    number: 2,
+    title: 'No JavaScript runs in the server',
+    text: '`$where`, `$function`, `$accumulator` and `mapReduce` are refused. `$expr` and pipelines say the same without it.',
+    show: async (db) => {
+      await assert.rejects(db.collection('js').findOne({ $where: 'true' }), { code: 2 });
+      await assert.rejects(db.collection('js').aggregate([{ $set: { a: { $function: { body: 'x', args: [], lang: 'js' } } } }]).toArray(), { code: 168 });
+      await assert.rejects(db.command({ mapReduce: 'js', map: 'x', reduce: 'x', out: 'y' }), { code: 59 });
+    },
+  },
+  {
+    number: 3,
+    title: 'Time series are kept document by document',
+    text: 'There are no buckets and no collection `system.buckets`; `_id` is unique, and it stands first. What may be stored and changed is as in MongoDB.',
+    show: async (db) => {
+      await db.createCollection('series', { timeseries: { timeField: 't' } });
+      await db.collection<{ _id: number; t: Date }>('series').insertOne({ _id: 1, t: new Date(0) });
+      await assert.rejects(db.collection<{ _id: number; t: Date }>('series').insertOne({ _id: 1, t: new Date(1) }), { code: 11000 });
+    },
+  },
+  {
+    number: 4,
+    title: 'A cursor reads one state of the data',
+    text: 'What is written after a `find` began is not seen by its later batches. MongoDB shows some of it outside of snapshot reads.',
+    show: async (db) => {
+      const numbers = db.collection<{ _id: number }>('states');
+      await numbers.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3 }]);
+      const cursor = numbers.find().batchSize(2);
+      await cursor.next();
+      await numbers.insertOne({ _id: 4 });
+      assert.equal((await cursor.toArray()).length, 2);
+    },
+  },
+  {
+    number: 5,
+    title: 'Documents nest 100 levels deep',
+    text: 'This is the limit of the manual. The server of MongoDB lets documents of some 180 levels pass.',
+    show: async (db) => {
+      let deep: object = {};
+      for (let level = 0; level < 110; level++) deep = { a: deep };
+      await assert.rejects(db.collection('deep').insertOne(deep), { code: 15 });
+    },
+  },
+  {
+    number: 6,
+    title: 'An index is made unique by building it, not by `collMod`',
+    text: '`collMod` with `prepareUnique` and `unique: true` is refused; drop the index and create it with `unique`.',
+    show: async (db) => {
+      await db.collection('mods').createIndex({ a: 1 });
+      await assert.rejects(db.command({ collMod: 'mods', index: { name: 'a_1', unique: true } }), { code: 72 });
+    },
+  },
+  {
+    number: 7,
+    title: 'Plans are chosen anew for every query',
+    text: 'There is no plan cache, so `$planCacheStats` gives nothing and the commands about it are not there. The planner counts a little of each candidate instead.',
+    show: async (db) => {
+      await db.collection('plans').insertOne({ a: 1 });
+      await db.collection('plans').find({ a: 1 }).toArray();
+      assert.deepEqual(await db.collection('plans').aggregate([{ $planCacheStats: {} }]).toArray(), []);
+    },
+  },
+];
