@@ -42,6 +42,25 @@ export class Parts {
     return key;
   }
 
+  /** Decodes what was read ahead of a basement. What is damaged is met again by whoever wants it. */
+  #keepAhead(part: ExtentPart, stored: Uint8Array): void {
+    const { extent, index, ahead = 0 } = part;
+    const { fences, block } = extent;
+    const { cache, env } = this.#state;
+    const first = fences.storedOffset(Math.min(index, index + ahead));
+    for (let i = Math.min(index, index + ahead); i <= Math.max(index, index + ahead); i++) {
+      const key = basementKey(block, i);
+      if (i === index || cache.get(key) !== undefined) continue;
+      const at = fences.storedOffset(i) - first;
+      try {
+        const run = decodeBasement(stored.subarray(at, at + fences.storedLength(i)), fences, i, env.codecs);
+        cache.put(key, run, run.byteSize, { as: 'data', pinned: false });
+      } catch (error) {
+        if (!(error instanceof EngineError)) throw error;
+      }
+    }
+  }
+
   /** As `fetch`, where it can be done at once; undefined otherwise. */
   fetchNow(tree: Tree, miss: Miss): PartKey | undefined {
     const { part } = miss;
@@ -52,7 +71,11 @@ export class Parts {
     const stored = this.#state.store.readDataNow(block, offset, length);
     if (stored === undefined) return undefined;
     try {
-      this.#keep(key, part.kind === 'filter' ? filterOf(part, stored) : decodeBasement(stored, fences, part.index, this.#state.env.codecs));
+      if (part.kind === 'filter') this.#keep(key, filterOf(part, stored.slice()));
+      else {
+        this.#keep(key, decodeBasement(stored.subarray(startOf(part), startOf(part) + fences.storedLength(part.index)), fences, part.index, this.#state.env.codecs));
+        this.#keepAhead(part, stored);
+      }
     } catch (error) {
       throw this.placed(error, tree, miss);
     }
@@ -96,7 +119,13 @@ export class Parts {
   }
 
   async #readPart(part: ExtentPart): Promise<Run | Filter> {
-    if (part.kind === 'basement') return this.#readRun(part.extent, part.index);
+    if (part.kind === 'basement') {
+      const stored = await this.#readStored(part);
+      const { fences } = part.extent;
+      const run = decodeBasement(stored.subarray(startOf(part), startOf(part) + fences.storedLength(part.index)), fences, part.index, this.#state.env.codecs);
+      this.#keepAhead(part, stored);
+      return run;
+    }
     return filterOf(part, await this.#readStored(part).catch(unreadable));
   }
 
@@ -115,7 +144,7 @@ export class Parts {
     const { file, offset } = this.#state.store.placeOf(miss.block) ?? { file: 'data.frond', offset: 0 };
     const place = {
       file,
-      offset: offset + (miss.part === undefined ? 0 : rangeOf(miss.part).offset),
+      offset: offset + (miss.part === undefined ? 0 : rangeOf({ ...miss.part, ahead: 0 }).offset),
       ...error.place,
       dictionary: tree.id,
       ...(miss.part?.kind === 'basement' ? lostKeys(miss.part) : {}),
@@ -129,11 +158,17 @@ function keyOf({ block, part }: Miss): PartKey {
   return part.kind === 'filter' ? filterKey(block, part.index) : basementKey(block, part.index);
 }
 
-/** Where a part lies in its block. */
-function rangeOf({ kind, extent: { fences }, index }: ExtentPart): { readonly offset: number; readonly length: number } {
-  return kind === 'filter'
-    ? { offset: fences.filterOffset(index), length: fences.filterLength(index) }
-    : { offset: fences.storedOffset(index), length: fences.storedLength(index) };
+/** Where a part lies in its block, with what is to be read ahead. */
+function rangeOf({ kind, extent: { fences }, index, ahead = 0 }: ExtentPart): { readonly offset: number; readonly length: number } {
+  if (kind === 'filter') return { offset: fences.filterOffset(index), length: fences.filterLength(index) };
+  const last = Math.max(index, index + ahead);
+  const offset = fences.storedOffset(Math.min(index, index + ahead));
+  return { offset, length: fences.storedOffset(last) + fences.storedLength(last) - offset };
+}
+
+/** Where a basement begins in what was read for it. */
+function startOf({ extent: { fences }, index, ahead = 0 }: ExtentPart): number {
+  return ahead < 0 ? fences.storedOffset(index) - fences.storedOffset(index + ahead) : 0;
 }
 
 /** The keys of a basement. */

@@ -13,6 +13,9 @@ import { Space } from './space.ts';
 /** Units between the two copies of a meta image, at least. */
 const copyDistance = 16;
 
+/** Longest read that may be done at once. */
+const quickBytesMax = 128 * 1024;
+
 /** Units of zeros in one write. */
 const zeroUnitsMax = 256;
 
@@ -39,6 +42,8 @@ export class BlockFile {
   #failure: unknown;
   #written = 0;
   #read = 0;
+  /** Where reads at once put their bytes. */
+  #quick = new Uint8Array(16 * 1024);
 
   /** All units below `end` are given out at first; `release` those that are free. */
   constructor(file: File, end: number) {
@@ -79,9 +84,13 @@ export class BlockFile {
     return target;
   }
 
-  /** As `read`, if that can be done at once; undefined where it cannot, or finds less. */
+  /** As `read`, if that can be done at once; undefined where it cannot, or finds less. The bytes are good until the next call. */
   readNow(offset: number, length: number): Uint8Array | undefined {
-    const target = new Uint8Array(length);
+    if (length > this.#quick.length) {
+      if (length > quickBytesMax) return undefined;
+      this.#quick = new Uint8Array(quickBytesMax);
+    }
+    const target = this.#quick.subarray(0, length);
     if (this.#file.readNow(target, offset) !== length) return undefined;
     this.#read += length;
     return target;

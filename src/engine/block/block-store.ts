@@ -198,7 +198,7 @@ export class BlockStore {
     }
   }
 
-  /** As `readData`, at once, if that is quick; undefined: it is not. */
+  /** As `readData`, at once, if that is quick; undefined: it is not. The bytes are good until the next call. */
   readDataNow(number: BlockNumber, from: number, length: number): Uint8Array | undefined {
     const { place } = this.#image(number);
     assert(from >= 0 && length >= 0 && from + length <= place.length, 'a read lies within its block');

@@ -114,6 +114,9 @@ export class FrontSource implements ScanSource {
   }
 }
 
+/** Most basements that are read ahead. */
+const aheadMax = 7;
+
 /** An extent in order: its basements one after the other. */
 export class ExtentSource implements ScanSource {
   readonly seqMax: number;
@@ -122,6 +125,7 @@ export class ExtentSource implements ScanSource {
   readonly #range: ScanRange;
   readonly #forward: boolean;
   #basement: number;
+  #passed: number = 0;
 
   constructor(cache: PartCache<Part>, extent: Extent, view: { readonly seqMax: number; readonly range: ScanRange; readonly forward: boolean }) {
     this.#cache = cache;
@@ -141,9 +145,10 @@ export class ExtentSource implements ScanSource {
     const { from, to } = this.#range;
     for (;;) {
       const index = this.#basement;
-      if (index < 0 || index >= fences.length || this.#past(index)) return 'end';
+      if (this.#past(index)) return 'end';
       const run = basementRun(this.#cache, this.#extent, index);
-      if (run === undefined) return missOf(this.#extent, index);
+      if (run === undefined) return missOf(this.#extent, index, this.#ahead());
+      this.#passed += 1;
       this.#basement += this.#forward ? 1 : -1;
       const start = from === undefined ? 0 : run.lowerBound(from, 0, run.count);
       const end = to === undefined ? run.count : run.lowerBound(to, 0, run.count);
@@ -151,10 +156,20 @@ export class ExtentSource implements ScanSource {
     }
   }
 
-  /** Whether the basement lies beyond the range's far end. */
+  /** How many basements behind the next to read with it: as many as were passed, so a short scan reads nothing in vain. */
+  #ahead(): number {
+    const step = this.#forward ? 1 : -1;
+    const most = Math.min(this.#passed, aheadMax);
+    let ahead = 0;
+    while (ahead < most && !this.#past(this.#basement + step * (ahead + 1))) ahead += 1;
+    return step * ahead;
+  }
+
+  /** Whether the basement lies beyond the range's far end, or there is none. */
   #past(index: number): boolean {
     const { fences } = this.#extent;
     const { from, to } = this.#range;
+    if (index < 0 || index >= fences.length) return true;
     if (this.#forward) return to !== undefined && compareBytes(fences.firstKey(index), to) >= 0;
     return from !== undefined && index + 1 < fences.length && compareBytes(fences.firstKey(index + 1), from) < 0;
   }

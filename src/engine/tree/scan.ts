@@ -84,7 +84,8 @@ export class Scan {
   #done: boolean = false;
   #next: Uint8Array | undefined;
   /** The key that was last decided on, given or not. */
-  #last: { readonly run: Run; readonly index: number } | undefined;
+  #lastRun: Run | undefined;
+  #lastIndex: number = 0;
 
   constructor(view: ScanView, range: ScanRange) {
     this.#view = view;
@@ -94,7 +95,7 @@ export class Scan {
 
   /** The last key that was decided on, where a scan made anew goes on behind. */
   get lastKey(): Uint8Array | undefined {
-    return this.#last?.run.key(this.#last.index);
+    return this.#lastRun?.key(this.#lastIndex);
   }
 
   /** Adds rows until one of the limits is reached. */
@@ -111,6 +112,11 @@ export class Scan {
       const best = this.#best();
       if (best < 0) this.#closeSegment();
       else {
+        const taken = this.#takeStretch(best, rows, limit);
+        if (taken > 0) {
+          keys += taken >>> 3;
+          continue;
+        }
         const stuck = this.#view.forward ? this.#takeForward(best, rows) : this.#takeBackward(best, rows);
         if (stuck !== undefined) return stuck;
       }
@@ -214,8 +220,51 @@ export class Scan {
   }
 
   #decided(run: Run, index: number): boolean {
-    const last = this.#last;
-    return last !== undefined && compareEntries(run, index, last.run, last.index) === 0;
+    const last = this.#lastRun;
+    return last !== undefined && compareEntries(run, index, last, this.#lastIndex) === 0;
+  }
+
+  /**
+   * Gives the rows of head `best` up to the next key of any other head at once, and returns how many messages those were. Only for runs whose
+   * messages everybody sees, so that each key has one, and where no range delete is near; 0: the key is decided on in the usual way.
+   */
+  #takeStretch(best: number, rows: Rows, limit: { readonly rows: number; readonly bytes: number }): number {
+    const head = this.#heads[best] as Head;
+    const run = head.run as Run;
+    if (run.seqs !== undefined || head.fresh || this.#cover !== undefined) return 0;
+    const { forward } = this.#view;
+    const other = this.#nextBeside(best);
+    const from = head.at;
+    // Newer versions of the run's first key may be in the basement before: backwards it is met last.
+    const end = !forward && head.cutBefore ? Math.max(head.end, 0) : head.end;
+    let to = end;
+    if (other !== undefined) {
+      const key = (other.run as Run).key(other.at);
+      to = forward ? run.lowerBound(key, from, end) : run.upperBound(key, end + 1, from + 1) - 1;
+    }
+    const step = forward ? 1 : -1;
+    let at = from;
+    while (at !== to && rows.length < limit.rows && rows.bytes < limit.bytes) {
+      if (run.kinds[at] === messageKinds.put) rows.add(run, at);
+      at += step;
+    }
+    if (at === from) return 0;
+    this.#lastRun = run;
+    this.#lastIndex = at - step;
+    move(head, at);
+    return Math.abs(at - from);
+  }
+
+  /** The head but `best` whose next key comes first. */
+  #nextBeside(best: number): Head | undefined {
+    const sign = this.#view.forward ? 1 : -1;
+    let next: Head | undefined;
+    for (let i = 0; i < this.#heads.length; i++) {
+      const head = this.#heads[i] as Head;
+      if (i === best || head.run === undefined) continue;
+      if (next === undefined || sign * compareHeads(head, next) < 0) next = head;
+    }
+    return next;
   }
 
   /** Decides on the key of head `best` and moves every head that has it behind it. Nothing is lost by a Miss: the heads moved until then had nothing to see. */
@@ -267,7 +316,8 @@ export class Scan {
 
   /** Takes the message at `index` as what the snapshot sees of its key. */
   #give(head: Head, run: Run, index: number, rows: Rows): true {
-    this.#last = { run, index };
+    this.#lastRun = run;
+    this.#lastIndex = index;
     if (run.kinds[index] !== messageKinds.put) return true;
     if (this.#cover === undefined || run.seq(index) >= this.#cover.hiddenBelow(run.key(index), head.isOwn)) rows.add(run, index);
     return true;
@@ -279,7 +329,8 @@ export class Scan {
     const key = run.key(index);
     const found = this.#cover?.hiddenBelow(key, false) === Infinity ? undefined : search(tree, cache, key, seq);
     if (isMiss(found)) return found;
-    this.#last = { run, index };
+    this.#lastRun = run;
+    this.#lastIndex = index;
     if (found !== undefined && found !== 'removed') rows.add(singleRow(key, found), 0);
     return undefined;
   }

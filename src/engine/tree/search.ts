@@ -23,9 +23,9 @@ export function basementRun(cache: PartCache<Part>, extent: Extent, index: numbe
   return part instanceof Run ? part : undefined;
 }
 
-/** Says that basement `index` of `extent` must be read before the search can go on. */
-export function missOf(extent: Extent, index: number): Miss {
-  return { kind: 'miss', block: extent.block, part: { kind: 'basement', index, extent } };
+/** Says that basement `index` of `extent` must be read before the search can go on; `ahead`: so many behind it will be wanted, or before it. */
+export function missOf(extent: Extent, index: number, ahead: number = 0): Miss {
+  return { kind: 'miss', block: extent.block, part: { kind: 'basement', index, extent, ahead } };
 }
 
 /** Whether a search or lookup stopped at something that is not in memory. */

@@ -18,8 +18,8 @@ export type Part = Run | Filter | TreeNode;
 export interface Miss {
   readonly kind: 'miss';
   readonly block: BlockNumber;
-  /** Which part of the extent; absent for a node. */
-  readonly part?: { readonly kind: 'basement' | 'filter'; readonly index: number; readonly extent: Extent };
+  /** Which part of the extent, and how many of its basements behind it (before it, if negative) will be wanted next; absent for a node. */
+  readonly part?: { readonly kind: 'basement' | 'filter'; readonly index: number; readonly extent: Extent; readonly ahead?: number };
 }
 
 /** Rows and bytes as stated with commits. */
