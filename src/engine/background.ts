@@ -11,6 +11,7 @@ import { isWhole } from './run/range-delete.ts';
 import type { Edit } from './tree/edit.ts';
 import type { JobContext } from './tree/job/job-context.ts';
 import type { JobStep } from './tree/job/request.ts';
+import { Tidy } from './tidy.ts';
 import { flushJob } from './tree/job/flush-job.ts';
 import { pushJob } from './tree/job/push-job.ts';
 import type { Tree } from './tree/tree.ts';
@@ -18,6 +19,8 @@ import type { BlockNumber } from './block/block-number.ts';
 
 /** A buffer this many times too heavy goes down before more is put on top. */
 const debtFactor = 4;
+/** Without a commit for so long it is time to tidy. */
+const quietMs = 1000;
 /** How often a full disk is looked at. */
 const fullWaitMs = 200;
 
@@ -36,6 +39,7 @@ export class Background {
   readonly #runner: JobRunner;
   readonly #parts: EngineParts;
   readonly #checkpoints: Checkpoints;
+  readonly #tidy: Tidy;
   readonly #stop: AbortController = new AbortController();
   #working: Promise<void> | undefined;
   #timers: Promise<void>[] = [];
@@ -48,12 +52,16 @@ export class Background {
   readonly #wanted: { readonly act: () => Promise<StepResult>; readonly refuse: (error: EngineError) => void }[] = [];
   /** What was visible at the timed checkpoint before. */
   #visibleThen: number = 0;
+  /** What was visible when it was last asked whether anybody writes, and as long as nobody does. */
+  #quietAt: number = -1;
+  #isQuiet: boolean = false;
 
   constructor(parts: EngineParts, runner: JobRunner, checkpoints: Checkpoints) {
     this.#parts = parts;
     this.#state = parts.state;
     this.#runner = runner;
     this.#checkpoints = checkpoints;
+    this.#tidy = new Tidy(parts, runner, checkpoints);
     parts.state.onWork = () => this.wake();
   }
 
@@ -62,7 +70,17 @@ export class Background {
     const { options } = this.#state;
     this.#started = true;
     this.#timers.push(this.#every(options.checkpointPeriodMs, () => this.#checkpoint()));
+    this.#timers.push(this.#every(Math.min(quietMs, options.checkpointPeriodMs), () => this.#lookForQuiet()));
     if (options.durability !== 'sync') this.#timers.push(this.#every(options.durability.delayedMs, () => this.#state.log.sync()));
+  }
+
+  /** Nobody has written since the last look: time to tidy. */
+  async #lookForQuiet(): Promise<void> {
+    const { visible } = this.#state;
+    this.#isQuiet = this.#quietAt === visible;
+    this.#quietAt = visible;
+    if (this.#isQuiet) this.wake();
+    await Promise.resolve();
   }
 
   /** A checkpoint in its time. Fronts that were not flushed since the one before pin the log for little: they go first. */
@@ -175,8 +193,9 @@ export class Background {
     if (heavy !== undefined) return await this.#push(heavy);
     if (this.#checkpoints.wanted) return (await this.#tryCheckpoint()) ? 'done' : 'no-space';
     const gone = [...state.dropped].find((tree) => state.snapshots.oldest(state.visible) >= tree.droppedSeq);
-    if (gone === undefined) return 'idle';
+    if (gone === undefined) return this.#isQuiet && this.#quietAt === state.visible ? await this.#tidy.step() : 'idle';
     await dropTree(this.#parts, this.#runner, gone);
+    this.#tidy.noteFreed();
     return 'done';
   }
 

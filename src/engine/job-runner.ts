@@ -41,17 +41,18 @@ export class JobRunner {
     };
   }
 
-  /** Runs a job to its end and applies its edit; false when it was undone for want of space. */
-  async run(tree: Tree, make: (context: JobContext) => JobStep<Edit>): Promise<boolean> {
+  /** Runs a job to its end and applies its edit, if it has one; false when it was undone for want of space. */
+  async run(tree: Tree, make: (context: JobContext) => JobStep<Edit | undefined>): Promise<boolean> {
     return await this.#state.fileGate.pass(() => this.#run(tree, make));
   }
 
-  async #run(tree: Tree, make: (context: JobContext) => JobStep<Edit>): Promise<boolean> {
+  async #run(tree: Tree, make: (context: JobContext) => JobStep<Edit | undefined>): Promise<boolean> {
     const written: BlockNumber[] = [];
     const jobBytes = Math.min(tree.options.pageBytes * 2, this.#state.options.cacheBytes / 8);
     this.#state.budget.change('jobs', jobBytes);
     try {
       const edit = await this.#drive(tree, make(this.context(tree)), written);
+      if (edit === undefined) return true;
       this.apply(tree, edit);
       this.#state.counters.jobs += 1;
       return true;
@@ -64,7 +65,7 @@ export class JobRunner {
     }
   }
 
-  async #drive(tree: Tree, job: JobStep<Edit>, written: BlockNumber[]): Promise<Edit> {
+  async #drive(tree: Tree, job: JobStep<Edit | undefined>, written: BlockNumber[]): Promise<Edit | undefined> {
     let answer: JobAnswer;
     for (;;) {
       const step = job.next(answer);

@@ -67,6 +67,8 @@ export class EngineState {
   nextDictionary: number = 2;
   /** The disk is full, as far as is known: only what gives space back is let through until the reserves are whole again (law 25). */
   isFull: boolean = false;
+  /** When space was last wanted in vain. */
+  fullSeenMs: number = -Infinity;
   /** A commit is in the fronts by half: they must not be frozen now (law 14). */
   applying: boolean = false;
   /** A backup is being made: the log keeps what its checkpoint needs. */
@@ -144,6 +146,7 @@ export class EngineState {
 
   /** Space was wanted and could not be had. */
   reportFull(): void {
+    this.fullSeenMs = this.env.clock.monotonicMs();
     if (!this.isFull) {
       this.isFull = true;
       this.#weighAll();

@@ -10,6 +10,7 @@ import type { OpenEnvironment } from './history.ts';
 import { conflictWithRange, deleteAllUnread, deleteOlder, deletePart, deleteUnderReader, pointsBesideRange, rangeLocks } from './range-scenarios.ts';
 import { readScenarios } from './read-scenarios.ts';
 import { loadBeneath, loadCrashes, loadMuch, loadOnFullDisk, loadRefused } from './load-scenarios.ts';
+import { spaceScenarios } from './space-scenarios.ts';
 import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
 
@@ -400,4 +401,5 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a full disk refuses a load and goes on': loadOnFullDisk,
   'points before a range delete of their transaction go, points after it stay': pointsBesideRange,
   ...readScenarios,
+  ...spaceScenarios,
 };

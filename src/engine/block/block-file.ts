@@ -13,6 +13,13 @@ import { Space } from './space.ts';
 /** Units between the two copies of a meta image, at least. */
 const copyDistance = 16;
 
+/** Gaps have this part of a loose file, and so many units. */
+const gapPart = 1 / 4;
+const gapUnitsMin = 64;
+
+/** What is written to a loose file goes into as much of its beginning as all would take, and this. */
+const lowUnits = 64;
+
 /** Longest read that may be done at once. */
 const quickBytesMax = 128 * 1024;
 
@@ -110,9 +117,20 @@ export class BlockFile {
     return Math.max(0, this.#space.freeUnits - this.#reserveUnits - this.#space.tailUnits);
   }
 
-  /** Writes an image into free space, at least the copy distance from `other` if that is given, and returns its unit. */
+  get #usedUnits(): number {
+    return this.#space.end - this.#space.freeUnits;
+  }
+
+  /** Whether so much of the file is gaps that what lies behind them should lie in them. */
+  get isLoose(): boolean {
+    return this.gapUnits >= Math.max(gapUnitsMin, this.#space.end * gapPart);
+  }
+
+  /** Writes an image into free space, low in a file with many gaps, at least the copy distance from `other` if that is given, and returns its unit. */
   async put(image: Uint8Array, user: SpaceUser, other?: number): Promise<number> {
-    const at = await this.putBelow(image, user === 'rescue' ? 'data' : user, { other });
+    const plain = user === 'rescue' ? 'data' : user;
+    const low = this.isLoose ? await this.putBelow(image, plain, { other, limit: this.#usedUnits + this.#reserveUnits + lowUnits }) : -1;
+    const at = low >= 0 ? low : await this.putBelow(image, plain, { other });
     if (at >= 0) return at;
     try {
       return await this.#append(image, unitsFor(image.length), other);

@@ -8,6 +8,7 @@ import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
 import { BlockFile, isNoSpace } from './block-file.ts';
 import type { Reserve } from './block-file.ts';
+import type { BlockStatistics } from './block-statistics.ts';
 import { blockTableNumber, unitBytes, unitsFor } from './block-number.ts';
 import type { BlockNumber, CheckpointRoot } from './block-number.ts';
 import { blockKinds, BlockTableWriter, piecesOf, unitsOf } from './block-table.ts';
@@ -17,7 +18,7 @@ import { holdImages } from './held-checkpoint.ts';
 import type { HeldCheckpoint } from './held-checkpoint.ts';
 import { encodeMeta } from './meta-image.ts';
 import type { MetaImage } from './meta-image.ts';
-import { copyDown, hasRoomBelow, highestUnit } from './move-down.ts';
+import { copyDown, highestUnit } from './move-down.ts';
 import { firstFileUnits } from './superblock.ts';
 import type { Slot, Superblock, TwicePlace } from './superblock.ts';
 import { verifyCopies, verifyPlaces, verifySuperblocks } from './verify-store.ts';
@@ -39,18 +40,6 @@ interface Image {
 interface Dropped {
   newest: Image | undefined;
   readonly to: number;
-}
-
-/** Bytes now, and counts since opening. */
-export interface BlockStatistics {
-  readonly fileBytes: number;
-  /** Images of the current tree. */
-  readonly usedBytes: number;
-  /** Free, or free after the next checkpoint. */
-  readonly freeableBytes: number;
-  readonly written: number;
-  readonly read: number;
-  readonly blocks: number;
 }
 
 /** Rows of the block table that are encoded between two turns of the event loop. */
@@ -294,7 +283,7 @@ export class BlockStore {
    * gaps are few, or none takes it. A block that cannot be read stays where it is, and its error is thrown.
    */
   async moveDown(): Promise<boolean> {
-    const image = hasRoomBelow(this.#file) ? this.#last() : undefined;
+    const image = this.#file.isLoose ? this.#last() : undefined;
     if (image === undefined) return false;
     const { number, kind } = image.place;
     image.readers++;
@@ -315,6 +304,11 @@ export class BlockStore {
       this.#retire(image, this.#epoch);
     }
     return true;
+  }
+
+  /** Whether much of the file is gaps. */
+  get isLoose(): boolean {
+    return this.#file.isLoose;
   }
 
   /** Says how many bytes jobs may need at once on a full disk; they are had from the next checkpoint on. */

@@ -9,15 +9,6 @@ import type { BlockPlace } from './block-table.ts';
 import { readTwice } from './data-file.ts';
 import { encodeMeta } from './meta-image.ts';
 
-/** Gaps must have this part of the file, and so many units, before anything is moved. */
-const gapPart = 1 / 4;
-const gapUnitsMin = 64;
-
-/** Whether there is so much room between the blocks that moving them down is worth the writes. */
-export function hasRoomBelow(file: BlockFile): boolean {
-  return file.gapUnits >= Math.max(gapUnitsMin, (file.bytes / unitBytes) * gapPart);
-}
-
 /** Where the highest copy of a block begins. */
 export function highestUnit(place: BlockPlace): number {
   return Math.max(place.first, place.second);

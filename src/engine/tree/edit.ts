@@ -54,6 +54,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
     tree.writing.delete(number);
     tree.heavy.delete(number);
     tree.unsettled.delete(number);
+    tree.loose.delete(number);
   }
   if (edit.root !== undefined) tree.root = edit.root;
   if (edit.height !== undefined) tree.height = edit.height;
@@ -66,6 +67,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
 /** Notes whether a node's heaviest buffer wants to go down. */
 export function weigh(tree: Tree, node: InternalNode, limits: FlushLimits): void {
   const heaviest = heaviestChild(node, limits);
+  tree.loose.add(node.number);
   if (heaviest.weight >= limits.bufferBytes) tree.heavy.set(node.number, heaviest.weight);
   else tree.heavy.delete(node.number);
   const unsettled = node.ranges.flat().filter(({ seq }) => seq > limits.settledSeq);

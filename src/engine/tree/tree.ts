@@ -75,6 +75,10 @@ export class Tree {
   writing: Map<BlockNumber, TreeNode> = new Map();
   /** Internal nodes whose heaviest buffer wants to go down, with its weight in bytes. */
   readonly heavy: Map<BlockNumber, number> = new Map();
+  /** Internal nodes below which idle time may find something to tidy. */
+  readonly loose: Set<BlockNumber> = new Set();
+  /** Nodes above leaves have shrunk, or nothing is known of them yet: all internal nodes may be loose. */
+  isUnswept: boolean;
   /** Internal nodes with range deletes that hide what an open snapshot sees, with the seq of the oldest. */
   readonly unsettled: Map<BlockNumber, number> = new Map();
   /** It is being loaded: what is written to it waits at the top. */
@@ -100,6 +104,7 @@ export class Tree {
     this.rawBytes = record.rawBytes;
     this.leaves = record.leaves;
     this.height = record.height;
+    this.isUnswept = record.height > 0;
     this.#base = { rows: record.rows, bytes: record.bytes };
     this.#flushed = { rows: record.rows, bytes: record.bytes };
     this.#cache = cache;

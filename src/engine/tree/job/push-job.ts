@@ -14,6 +14,7 @@ import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
 import type { JobStep } from './request.ts';
 import { merge, readNode } from './request.ts';
+import { replaceChildren } from './replace-children.ts';
 import { splitNode, splitRoot } from './split.ts';
 import { collectSubtree, emptySubtree, hidesAll, unsettled } from './subtree.ts';
 
@@ -21,7 +22,11 @@ import { collectSubtree, emptySubtree, hidesAll, unsettled } from './subtree.ts'
 export function* pushJob(tree: Tree, context: JobContext, number: BlockNumber): JobStep<Edit> {
   const node = yield* readNode(number);
   assert(node.kind === 'internal', 'only internal nodes have buffers');
-  const { child: index } = heaviestChild(node, context.limits);
+  return yield* pushChild(tree, context, node, heaviestChild(node, context.limits).child);
+}
+
+/** Pushes down what waits for child `index`. */
+export function* pushChild(tree: Tree, context: JobContext, node: InternalNode, index: number): JobStep<Edit> {
   const child = yield* readNode(must(node.children[index], 'a child'));
   const buffer = must(node.buffers[index], 'a buffer');
   const work = { tree, node, index, buffer, ranges: node.ranges[index] ?? [] };
@@ -51,7 +56,7 @@ function* pushToNode(context: JobContext, work: Work, child: InternalNode): JobS
   const split = splitNode(context, { ...child, buffers, ranges });
   const added = present(extents);
   const parent = replaceChild(work, split.nodes.map((node) => node.number), split.pivots);
-  return closeEdit(context, work, { parent, below: split.nodes, added, dropped: work.buffer, leavesDelta: 0, removed: [] });
+  return closeEdit(context, work.tree, { parent, below: split.nodes, added, dropped: work.buffer, leavesDelta: 0, removed: [] });
 }
 
 /** Everything below the child goes; what is left of the buffer is newer. */
@@ -61,11 +66,11 @@ function* pushOverSubtree(context: JobContext, work: Work, child: InternalNode):
   const waiting = { extents: left === undefined ? [] : [left], ranges: left === undefined ? [] : unsettled(context, work.ranges) };
   const dropped = [...work.buffer, ...below.extents];
   if (left === undefined && work.node.children.length > 1) {
-    return closeEdit(context, work, { parent: replaceChild(work, [], []), below: [], added: [], dropped, leavesDelta: -below.leaves, removed: below.nodes });
+    return closeEdit(context, work.tree, { parent: replaceChild(work, [], []), below: [], added: [], dropped, leavesDelta: -below.leaves, removed: below.nodes });
   }
   const nodes = emptySubtree(context, child, waiting);
   const removed = below.nodes.filter((number) => number !== child.number);
-  return closeEdit(context, work, {
+  return closeEdit(context, work.tree, {
     parent: replaceChild(work, [child.number], []), below: nodes, added: waiting.extents, dropped, leavesDelta: 1 - below.leaves, removed,
   });
 }
@@ -77,29 +82,19 @@ function* pushToLeaf(context: JobContext, work: Work, leaf: LeafNode): JobStep<E
   const extents = present(yield* merge(leafWork(context, { sources: sourcesOf(merged), ranges: work.ranges }, rawBytes)));
   if (extents.length === 0 && work.node.children.length > 1) {
     const parent = replaceChild(work, [], []);
-    return closeEdit(context, work, { parent, below: [], added: [], dropped, leavesDelta: -1, removed: [leaf.number] });
+    return closeEdit(context, work.tree, { parent, below: [], added: [], dropped, leavesDelta: -1, removed: [leaf.number] });
   }
   const leaves = leavesFor(context, extents, leaf.number);
   const parent = replaceChild(work, leaves.map((node) => node.number), pivotsBetween(extents));
-  return closeEdit(context, work, { parent, below: leaves, added: extents, dropped, leavesDelta: leaves.length - 1, removed: [] });
+  return closeEdit(context, work.tree, { parent, below: leaves, added: extents, dropped, leavesDelta: leaves.length - 1, removed: [] });
 }
 
-/** The node with other children in the place of one, each with nothing waiting for it. A neighbour takes over the range of one that goes. */
-function replaceChild(work: Work, children: readonly BlockNumber[], between: readonly Uint8Array[]): InternalNode {
-  const { node, index } = work;
-  const pivots = [...node.pivots];
-  if (children.length === 0) pivots.splice(Math.max(0, index - 1), 1);
-  else pivots.splice(index, 0, ...between);
-  return {
-    ...node,
-    pivots,
-    children: [...node.children.slice(0, index), ...children, ...node.children.slice(index + 1)],
-    buffers: [...node.buffers.slice(0, index), ...children.map(() => []), ...node.buffers.slice(index + 1)],
-    ranges: [...node.ranges.slice(0, index), ...children.map(() => []), ...node.ranges.slice(index + 1)],
-  };
+function replaceChild({ node, index }: Work, children: readonly BlockNumber[], between: readonly Uint8Array[]): InternalNode {
+  return replaceChildren(node, { from: index, count: 1 }, children, between);
 }
 
-interface Outcome {
+/** What came of a job: the parent, and what is below it. */
+export interface Outcome {
   readonly parent: InternalNode;
   readonly below: readonly TreeNode[];
   readonly added: readonly Extent[];
@@ -109,10 +104,10 @@ interface Outcome {
 }
 
 /** Makes the edit; a root may split, or give its place to its only child. */
-function closeEdit(context: JobContext, work: Work, outcome: Outcome): Edit {
+export function closeEdit(context: JobContext, tree: Tree, outcome: Outcome): Edit {
   const { parent, below, added, dropped, removed, leavesDelta } = outcome;
   const common = { dropped, added, leavesDelta, flushed: undefined };
-  if (parent.number !== work.tree.root) {
+  if (parent.number !== tree.root) {
     return { nodes: [...below, parent], removed, root: undefined, height: undefined, ...common };
   }
   const only = parent.children.length === 1 && (parent.buffers[0] ?? []).length === 0 && (parent.ranges[0] ?? []).length === 0 ? parent.children[0] : undefined;

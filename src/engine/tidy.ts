@@ -1,0 +1,153 @@
+// Idle work that gives space back: fronts that would free much are flushed, loose nodes tidied (tree/job/tidy-job.ts), blocks moved down in the
+// file so that its tail can be cut by the next checkpoint. One bounded piece a step; it ends by itself when there is nothing left to gain.
+
+import { EngineError } from '../base/errors.ts';
+import type { BlockNumber } from './block/block-number.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { EngineParts } from './engine-parts.ts';
+import type { JobRunner } from './job-runner.ts';
+import type { Edit } from './tree/edit.ts';
+import { tidyJob } from './tree/job/tidy-job.ts';
+import type { Tree } from './tree/tree.ts';
+
+/** A front with fewer messages is not worth a flush, nor one with this many times fewer than its tree has rows. */
+const frontMessagesMin = 64;
+const fewerBy = 8;
+/** Blocks moved between two checkpoints. */
+const movesMax = 256;
+/** Checkpoints after the last move: the tables that each writes anew find their place low in the file only when the one before has freed it. */
+const checkpointsMax = 3;
+
+/** A disk that was full is not given any space back for so long. */
+const tightMs = 600_000;
+
+/** What a piece of tidying came to. Without space there is nothing to tidy with. */
+export type TidyResult = 'done' | 'idle';
+
+/** Tidies an environment. */
+export class Tidy {
+  readonly #parts: EngineParts;
+  readonly #runner: JobRunner;
+  readonly #checkpoints: Checkpoints;
+  #moves: number = 0;
+  #checkpointsLeft: number = 0;
+  /** Space was given back that only a checkpoint frees. */
+  #freed: boolean = false;
+  /** Nothing was left to do when this was the newest commit. */
+  #tidyAt: number = -1;
+
+  constructor(parts: EngineParts, runner: JobRunner, checkpoints: Checkpoints) {
+    this.#parts = parts;
+    this.#runner = runner;
+    this.#checkpoints = checkpoints;
+  }
+
+  /** Does one piece. */
+  async step(): Promise<TidyResult> {
+    const { state } = this.#parts;
+    // Where the disk was full a short while ago, what is free in the file is not given away.
+    const isTight = state.isFull || state.env.clock.monotonicMs() - state.fullSeenMs < tightMs;
+    if (this.#tidyAt === state.visible || isTight) return 'idle';
+    const result = await this.#step();
+    if (result === 'idle') this.#tidyAt = state.visible;
+    return result;
+  }
+
+  /** Space was given back elsewhere: a checkpoint frees it, and the file may be made shorter. */
+  noteFreed(): void {
+    this.#freed = true;
+    this.#tidyAt = -1;
+  }
+
+  async #step(): Promise<TidyResult> {
+    const { state } = this.#parts;
+    const full = this.#fullestFront();
+    if (full !== undefined) {
+      state.freeze(full);
+      return 'done';
+    }
+    for (const tree of state.trees.values()) {
+      if (tree.isGoing) continue;
+      if (tree.isUnswept) return await this.#sweep(tree);
+      const [number] = tree.loose;
+      if (number !== undefined) return await this.#tidy(tree, number);
+    }
+    if (this.#moves < movesMax && (await this.#moveDown())) return 'done';
+    if (this.#moves > 0 || this.#freed) this.#checkpointsLeft = checkpointsMax;
+    else if (this.#checkpointsLeft === 0 || !state.store.isLoose) return 'idle';
+    this.#checkpointsLeft -= 1;
+    this.#moves = 0;
+    this.#freed = false;
+    return await this.#checkpoint();
+  }
+
+  /** A tree whose front would, flushed, free much of what is below. */
+  #fullestFront(): Tree | undefined {
+    const { state } = this.#parts;
+    if (state.applying) return undefined;
+    for (const tree of state.trees.values()) {
+      const { count } = tree.active;
+      if (count >= frontMessagesMin && tree.frozen.length === 0 && count * fewerBy >= tree.totalsAt(state.visible).rows) return tree;
+    }
+    return undefined;
+  }
+
+  /** Names the internal nodes of a tree of which nothing is known since it was opened, or which have lost children. */
+  async #sweep(tree: Tree): Promise<TidyResult> {
+    const { parts } = this.#parts;
+    const { version } = tree;
+    const found: BlockNumber[] = [tree.root];
+    for (let at = 0; at < found.length; at++) {
+      const node = await parts.node(tree, found[at] as BlockNumber);
+      // The next call begins anew.
+      if (hasChanged(tree, version)) return 'done';
+      if (node.kind === 'internal' && node.height > 1) found.push(...node.children);
+    }
+    tree.isUnswept = false;
+    if (tree.height > 0) for (const number of found) tree.loose.add(number);
+    return 'done';
+  }
+
+  async #tidy(tree: Tree, number: BlockNumber): Promise<TidyResult> {
+    const { leaves, height } = tree;
+    const edits: Edit[] = [];
+    const ran = await this.#runner.run(tree, function* (context) {
+      const edit = yield* tidyJob(tree, context, number);
+      if (edit !== undefined) edits.push(edit);
+      return edit;
+    });
+    if (!ran) return 'idle';
+    if (edits.length === 0) tree.loose.delete(number);
+    else this.#freed = true;
+    // The node above may have children to join now.
+    if (tree.leaves < leaves && height > 1) tree.isUnswept = true;
+    return 'done';
+  }
+
+  /** Moves the last block of the file down; one that cannot be read stays where it is. */
+  async #moveDown(): Promise<boolean> {
+    const { state } = this.#parts;
+    try {
+      if (!(await state.fileGate.pass(() => state.store.moveDown()))) return false;
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'corruption') return false;
+      throw error;
+    }
+    this.#moves += 1;
+    return true;
+  }
+
+  async #checkpoint(): Promise<TidyResult> {
+    try {
+      await this.#checkpoints.run();
+      return 'done';
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'no-space') return 'idle';
+      throw error;
+    }
+  }
+}
+
+function hasChanged(tree: Tree, version: number): boolean {
+  return tree.version !== version || tree.isGoing;
+}
