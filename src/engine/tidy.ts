@@ -67,7 +67,7 @@ export class Tidy {
       return 'done';
     }
     for (const tree of state.trees.values()) {
-      if (tree.isGoing) continue;
+      if (tree.isGoing || tree.isHollow) continue;
       if (tree.isUnswept) return await this.#sweep(tree);
       const [number] = tree.loose;
       if (number !== undefined) return await this.#tidy(tree, number);
