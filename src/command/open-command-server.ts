@@ -13,6 +13,7 @@ import { TimeStore } from './time-store.ts';
 import { SnapshotStore } from './snapshot-store.ts';
 import { ConnectionTransactions } from './connection-transactions.ts';
 import { DefaultConcerns } from './monitor/default-concerns.ts';
+import { IndexFilters } from './monitor/index-filters.ts';
 import { OperationMonitor } from './monitor/operation-monitor.ts';
 import { Profiler } from './monitor/profiler.ts';
 import { WriteGate } from './monitor/write-gate.ts';
@@ -45,6 +46,7 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
     defaults: new DefaultConcerns(catalog),
     monitor: new OperationMonitor(parts.log, new Profiler(catalog, env, { log: parts.log, slowMs: parts.options.slowMs })),
     gate: new WriteGate(),
+    indexFilters: new IndexFilters(),
     parameters: new Map(),
     access: new AccessControl(new UserStore(catalog), parts.options.authorization),
     sessions: new SessionRegistry(env.clock),

@@ -3,10 +3,12 @@
 export { distinctValues } from './distinct.ts';
 export { expireDocuments } from './expire.ts';
 export { planQuery } from './plan-query.ts';
+export { queryShape } from './shape-hash.ts';
 export { primaryRange } from './primary-range.ts';
 export type {
   DistinctRequest,
   ExplainVerbosity,
+  IndexFilterLookup,
   KeyedDocument,
   KeyedSource,
   Plan,

@@ -6,6 +6,7 @@ import { BsonArray, bsonUndefined, collated, Document, encodeKey, hasText, Regex
 import type { Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Index, KeyRange } from '../catalog/index.ts';
 
+import { equalKeys } from '../catalog/index.ts';
 import { sameCollation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import { collectionAccess, filterOfAll, indexAccess } from './access.ts';
@@ -14,6 +15,7 @@ import { chooseAccess } from './choose.ts';
 import type { Chosen } from './choose.ts';
 import { conditionsOf } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
+import { queryShape } from './shape-hash.ts';
 import { EntryReader } from './entry-reader.ts';
 import { Fetch } from './fetch.ts';
 import { nearAccess, nearNodeOf } from './geo-near.ts';
@@ -83,8 +85,10 @@ interface Question {
 
 const hasRange = ({ min, max }: QueryRequest): boolean => min?.isEmpty === false || max?.isEmpty === false;
 
-async function choose({ txn }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
+async function choose({ txn, indexFilters }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
   const { collection, conditions, wanted, request } = question;
+  const only = indexFilters?.(queryShape(request));
+  if (only !== undefined) return chooseAmong(allowedIndexes(collection, only), question, txn, context);
   const hinted = hintedIndex(collection, request.hint);
   const near = nearNodeOf(conditions);
   if (near !== undefined) {
@@ -104,6 +108,17 @@ async function choose({ txn }: QueryTarget, question: Question, context: Interru
   if (id !== undefined && request.returnKey !== true) return alone(idAccess(collection, id));
   const indexes = collection.indexes.filter((index) => !index.hidden);
   return chooseAccess({ txn, collection, indexes, conditions, wanted, limit }, context);
+}
+
+/** Those of the indexes that an index filter names, by key pattern or name. */
+function allowedIndexes(collection: Collection, only: readonly Value[]): Index[] {
+  return collection.indexes.filter(
+    (index) => !index.hidden && only.some((named) => (named instanceof Document ? equalKeys(index.key, named) : named === index.name)),
+  );
+}
+
+function chooseAmong(indexes: readonly Index[], { collection, conditions, wanted, request }: Question, txn: CatalogTransaction, context: Interruptible): Promise<Chosen> {
+  return chooseAccess({ txn, collection, indexes, conditions, wanted, limit: rowsMax(request) }, context);
 }
 
 /** How many rows are taken at most. */

@@ -2,13 +2,19 @@
 
 import { crc32c } from '../base/crc32c.ts';
 import { encodeUtf8 } from '../base/text.ts';
-import type { Document } from '../bson/index.ts';
+import { describeValue, type Document } from '../bson/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import type { QueryRequest } from './types.ts';
 
 /** The hash of a request's shape: operators and paths of the filter, sort and projection. Eight hexadecimal digits. */
 export function shapeHash({ filter, given }: QueryRequest): string {
   return hashOf(`${shapeOf(filter.shape)};${orderOf(given?.sort)};${fieldsOf(given?.projection)}`);
+}
+
+/** The whole shape as a text, with the collation: queries of one text are alike for index filters. */
+export function queryShape({ filter, given, collation }: Pick<QueryRequest, 'filter' | 'given' | 'collation'>): string {
+  const locale = collation === undefined ? '' : collation.spec.fields.map(([name, value]) => `${name}:${describeValue(value)}`).join(',');
+  return `${shapeOf(filter.shape)};${orderOf(given?.sort)};${fieldsOf(given?.projection)};${locale}`;
 }
 
 /** The hash of the shape together with the indexes that a plan may use. */

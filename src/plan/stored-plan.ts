@@ -15,8 +15,8 @@ import type { Output } from './output.ts';
 import { Execution } from './row.ts';
 import type { Interruptible, PlanStage, Renewal } from './row.ts';
 import { TotalRows } from './total-rows.ts';
-import { planKeyHash, shapeHash } from './shape-hash.ts';
-import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, QueryRequest, ReleasableSource } from './types.ts';
+import { planKeyHash, queryShape, shapeHash } from './shape-hash.ts';
+import type { ExplainVerbosity, IndexFilterLookup, KeyedDocument, KeyedSource, Plan, QueryRequest, ReleasableSource } from './types.ts';
 
 /** What a plan is made of. */
 export interface PlanParts {
@@ -24,6 +24,7 @@ export interface PlanParts {
   readonly ns: Namespace;
   readonly collection: Collection | undefined;
   readonly request: QueryRequest;
+  readonly indexFilters?: IndexFilterLookup | undefined;
   readonly stage: PlanStage;
   readonly output: Output;
   readonly rejected: readonly PlanStage[];
@@ -105,7 +106,7 @@ export class StoredPlan implements Plan {
     const queryPlanner = Document.of({
       namespace: ns.text,
       parsedQuery: describeFilter(request.filter.shape),
-      indexFilterSet: false,
+      indexFilterSet: this.#parts.indexFilters?.(queryShape(request)) !== undefined,
       queryHash: shapeHash(request),
       planCacheShapeHash: shapeHash(request),
       planCacheKey: planKeyHash(request, this.#parts.collection?.indexes.map((index) => index.name) ?? []),

@@ -87,8 +87,12 @@ export interface DistinctRequest {
 }
 
 /** Where a query looks: a collection as the transaction sees it; `collection` undefined: there is none, the answer is empty. */
+/** Names and key patterns of the indexes that a query of this shape may use; undefined: all. */
+export type IndexFilterLookup = (shape: string) => readonly Value[] | undefined;
+
 export interface QueryTarget {
   readonly txn: CatalogTransaction;
   readonly ns: Namespace;
   readonly collection: Collection | undefined;
+  readonly indexFilters?: IndexFilterLookup | undefined;
 }

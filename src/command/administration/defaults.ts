@@ -2,7 +2,7 @@
 
 import { BsonArray, Document } from '../../bson/index.ts';
 import { defineCommand, type Command } from '../command.ts';
-import { anyField, boolField, collectionField, objectField } from '../fields.ts';
+import { anyField, boolField } from '../fields.ts';
 
 const connPoolStats: Command = defineCommand({
   name: 'connPoolStats',
@@ -38,12 +38,4 @@ const lockInfo: Command = defineCommand({
   },
 });
 
-const planCacheClear: Command = defineCommand({
-  name: 'planCacheClear',
-  access: 'write',
-  about: 'forgets cached plans of a collection: none are kept',
-  fields: { planCacheClear: collectionField, query: objectField, sort: objectField, projection: objectField },
-  run: () => Promise.resolve({}),
-});
-
-export const DEFAULT_COMMANDS: readonly Command[] = [connPoolStats, lockInfo, planCacheClear];
+export const DEFAULT_COMMANDS: readonly Command[] = [connPoolStats, lockInfo];

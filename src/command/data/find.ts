@@ -147,7 +147,7 @@ async function openFind(
   const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
   if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options });
   const request = findRequest(fields, options);
-  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection }, request, context.operation);
+  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, indexFilters: context.server.indexFilters.of(target.ns.text) }, request, context.operation);
   return plan.open();
 }
 

@@ -110,7 +110,7 @@ async function candidates(context: CommandContext, snapshot: CatalogTransaction,
   const collection = await series.collectionIn(snapshot);
   if (collection === undefined) return undefined;
   if (collection.options.timeSeries !== undefined) change.checkTimeSeries?.(collection.options.timeSeries);
-  const target = { txn: snapshot, ns: collection.ns, collection };
+  const target = { txn: snapshot, ns: collection.ns, collection, indexFilters: context.server.indexFilters.of(collection.ns.text) };
   const plan = await planQuery(target, { filter: change.filter, collation: change.collation, hint: change.hint, purpose: 'keyed' }, context.operation);
   return plan.openKeyed();
 }

@@ -59,7 +59,7 @@ class TransactionProvider implements SourceProvider {
     if (target.isView && !sameCollation(options.collation, target.collation)) throw viewCollation();
     if (target.isView) return this.#view(request, target, options);
     const query = requestOf(request, options);
-    const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection }, query, this.#context.operation);
+    const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection, indexFilters: this.#context.server.indexFilters.of(target.ns.text) }, query, this.#context.operation);
     return plan.open();
   }
 
@@ -140,7 +140,7 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
   const { head } = pipeline;
   const request = requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options);
-  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection }, request, context.operation);
+  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, indexFilters: context.server.indexFilters.of(target.ns.text) }, request, context.operation);
   return { pipeline, plan, from: head.stages, provider };
 }
 
