@@ -68,8 +68,8 @@ const globals = (list) => ['error', ...list.map(([name, message]) => ({ name, me
 const noBuffer = ['Buffer', 'Uint8Array in signatures; Buffer only inside env and base/{bytes,text}.ts.'];
 
 const browserGlobals = [
-  'clearTimeout', 'confirm', 'document', 'fetch', 'history', 'IntersectionObserver', 'Intl', 'localStorage', 'location', 'navigator', 'performance', 'prompt', 'setTimeout',
-  'URLSearchParams', 'window', 'XMLHttpRequest',
+  'btoa', 'clearTimeout', 'confirm', 'document', 'fetch', 'getComputedStyle', 'history', 'IntersectionObserver', 'Intl', 'localStorage', 'location', 'navigator', 'performance', 'prompt',
+  'setTimeout', 'TextEncoder', 'URLSearchParams', 'window', 'XMLHttpRequest',
 ];
 
 const noMock = {

@@ -48,8 +48,7 @@ async function store({ fileBytes, chunkBytes, cacheBytes }: Sizes): Promise<Stor
   for (let left = fileBytes; left > 0; left -= MB) await upload.write(env.random.bytes(Math.min(left, MB)));
   const file = await upload.finish();
   await engine.checkpoint();
-  const none = { type: '', bytes: new Uint8Array(0), etag: '""' };
-  const page = { script: none, statusScript: none, style: none, icon: none };
+  const page = new Map();
   const gateway = await Gateway.listen({ host: '127.0.0.1', port: 0, store: files, db: 'test', clock: env.clock, random: env.random, page, onEvent: () => undefined });
   const close = async (): Promise<void> => {
     await gateway.close();

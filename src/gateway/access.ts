@@ -39,7 +39,7 @@ export interface AccessRules {
 /** Rights that each kind of path needs; undefined: none. Writing methods need `write` besides. */
 const needs: Readonly<Record<RouteKind, Right | undefined>> = {
   'named-file': 'read', file: 'read', files: 'read', 'file-document': 'read', check: 'read', link: 'read', uploads: 'write', upload: 'write',
-  page: 'read', 'status-page': 'status', 'status-data': 'status', metrics: 'status', health: undefined, script: undefined, 'status-script': undefined, style: undefined, icon: undefined,
+  page: 'read', 'status-page': 'status', 'status-data': 'status', metrics: 'status', health: undefined, asset: undefined,
 };
 
 /** A login that succeeded is not asked again for so long: players ask often, and a password takes the database milliseconds. */

@@ -7,8 +7,9 @@ import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { answerHealth } from './health.ts';
 import { answerMetrics, answerStatusData } from './metrics.ts';
-import { answerStatusPage, answerStatusScript } from './page/status-page.ts';
-import { answerPage, answerScript, answerStyle, answerIcon } from './page/page.ts';
+import { answerStatusPage } from './page/status-page.ts';
+import { answerPage } from './page/page.ts';
+import { answerAsset } from './page/page-answer.ts';
 import { answerLink } from './link.ts';
 import type { Route, RouteKind } from './route.ts';
 import { continueUpload, createUpload, deleteUpload, tellUpload } from './tus.ts';
@@ -33,11 +34,8 @@ export const answerTable: Readonly<Record<RouteKind, Answers>> = {
   metrics: { GET: answerMetrics },
   'status-page': { GET: answerStatusPage },
   'status-data': { GET: answerStatusData },
-  'status-script': { GET: answerStatusScript },
   page: { GET: answerPage },
-  script: { GET: answerScript },
-  style: { GET: answerStyle },
-  icon: { GET: answerIcon },
+  asset: { GET: answerAsset },
 };
 
 /** The value of Allow. */

@@ -2,7 +2,7 @@
 
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
-import type { ServerStatus } from './metrics.ts';
+import type { ServerStatus } from './server-status.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { AccessControl } from './access.ts';
 import type { ActiveUploads } from './active-uploads.ts';

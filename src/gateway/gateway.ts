@@ -15,7 +15,7 @@ import type { AccessRules } from './access.ts';
 import { ActiveUploads } from './active-uploads.ts';
 import { crossOriginFields, isListedOrigin, preflightFields } from './cross-origin.ts';
 import { Exchange } from './exchange.ts';
-import type { ServerStatus } from './metrics.ts';
+import type { ServerStatus } from './server-status.ts';
 import { OpenStreams } from './open-streams.ts';
 import { currentCounters, limitsDefault, randomToken } from './gateway-parts.ts';
 import type { GatewayCounters, GatewayEvent, GatewayGauges, GatewayLimits, GatewayParts } from './gateway-parts.ts';

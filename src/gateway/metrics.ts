@@ -4,25 +4,7 @@
 import type { Exchange } from './exchange.ts';
 import { currentCounters } from './gateway-parts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
-
-/** Numbers of the server, nested under names; what is no number is for people. */
-export interface ServerStatus {
-  /** As `serverStatus` gives them. */
-  readonly server: Readonly<Record<string, unknown>>;
-  /** One for each tree, the largest first. */
-  readonly trees: readonly TreeStatus[];
-}
-
-/** One index, or the documents, of a collection. */
-export interface TreeStatus {
-  readonly ns: string;
-  readonly name: string;
-  readonly rows: number;
-  readonly height: number;
-  readonly leaves: number;
-  readonly rawBytes: number;
-  readonly diskBytes: number;
-}
+import type { TreeStatus } from './server-status.ts';
 
 /** GET /status.json. */
 export async function answerStatusData(parts: GatewayParts, exchange: Exchange): Promise<void> {

@@ -12,7 +12,7 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
-export type RouteKind = 'named-file' | 'file' | 'files' | 'file-document' | 'check' | 'link' | 'uploads' | 'upload' | 'health' | 'metrics' | 'page' | 'status-page' | 'status-data' | 'status-script' | 'script' | 'style' | 'icon';
+export type RouteKind = 'named-file' | 'file' | 'files' | 'file-document' | 'check' | 'link' | 'uploads' | 'upload' | 'health' | 'metrics' | 'page' | 'status-page' | 'status-data' | 'asset';
 
 /** A path's segments, still encoded: a word, `*` for any one segment, `**` for the rest. */
 interface PathRow {
@@ -35,11 +35,9 @@ const paths: readonly PathRow[] = [
   { kind: 'metrics', segments: ['metrics'] },
   { kind: 'status-page', segments: ['status'] },
   { kind: 'status-data', segments: ['status.json'] },
-  { kind: 'status-script', segments: ['status.js'] },
   { kind: 'page', segments: [''] },
-  { kind: 'script', segments: ['app.js'] },
-  { kind: 'style', segments: ['app.css'] },
-  { kind: 'icon', segments: ['favicon.ico'] },
+  { kind: 'asset', segments: ['assets', '*'] },
+  { kind: 'asset', segments: ['favicon.ico'] },
 ];
 
 /** The route of a request target; undefined where there is none. HttpError 400 `bad_name` for a path that does not decode. */

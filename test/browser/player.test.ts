@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -47,6 +47,7 @@ interface PageElement {
   readonly seekable: { end(index: number): number };
   readonly dataset: Readonly<Record<string, string>>;
 }
+declare const localStorage: Readonly<Record<string, string>> & { getItem(key: string): string | null };
 declare const document: {
   querySelector(selector: string): PageElement | null;
   querySelectorAll(selector: string): { readonly length: number };
@@ -85,6 +86,80 @@ async function playAndSeek(page: Page): Promise<void> {
   assert.equal(await page.evaluate(() => document.querySelector('video')!.error), null);
 }
 
+/** What a test sees of the browser, the server and the films. */
+interface Sight {
+  readonly open: (path?: string) => Promise<{ readonly page: Page; readonly faults: string[] }>;
+  /** Without its script. */
+  readonly openPlain: () => Promise<Page>;
+  readonly film: (name: string) => string;
+  readonly httpUrl: () => string;
+}
+
+async function goOnAfterReload({ open, film, httpUrl }: Sight): Promise<void> {
+  const { page, faults } = await open();
+  const bytes = await readFile(film('last.mp4'));
+  const half = Math.floor(bytes.length / 2);
+  const tus = { 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0', 'Content-Type': 'application/offset+octet-stream' };
+  // The first part arrives, then the connection is gone.
+  await page.route('**/uploads/*', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    await page.request.patch(route.request().url(), { headers: tus, data: bytes.subarray(0, half) });
+    return route.abort();
+  });
+  await page.setInputFiles('input[type=file]', film('last.mp4'));
+  await page.waitForSelector('.uploads .state:has-text("trying again")');
+  assert.match((await page.textContent('.uploads .hint')) ?? '', /faststart/);
+  await page.unrouteAll();
+  faults.length = 0;
+  await page.reload();
+  await page.waitForSelector('.uploads .left .state:has-text("choose the file again")');
+  assert.match((await page.textContent('.uploads .left .state')) ?? '', /^(49|50) % sent/);
+  const offsets: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') offsets.push(request.headers()['upload-offset'] ?? '');
+  });
+  await page.setInputFiles('input[type=file]', film('last.mp4'));
+  await page.waitForSelector('.uploads .state:has-text("stored")');
+  assert.deepEqual(offsets, [String(half)]);
+  const stored = await page.request.get(`${httpUrl()}files/last.mp4`);
+  assert.ok((await stored.body()).equals(bytes));
+  assert.equal(await page.evaluate(() => Object.keys(localStorage).some((key) => key.startsWith('uploads:') && localStorage.getItem(key) !== '{}')), false);
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+async function pointAndScrub({ open }: Sight): Promise<void> {
+  const { page, faults } = await open();
+  await page.click('a.play:text-is("first.mp4")');
+  await hasBegun(page);
+  const line = (await page.locator('.timeline').boundingBox())!;
+  await page.mouse.move(line.x + line.width * 0.5, line.y + 10);
+  await page.waitForSelector('.tip.seen canvas');
+  assert.match((await page.textContent('.tip .when')) ?? '', /^0:0[56]$/);
+  await page.mouse.down();
+  for (const part of [0.3, 0.6, 0.2, 0.7, 0.9]) await page.mouse.move(line.x + line.width * part, line.y + 10);
+  await page.mouse.up();
+  await page.waitForFunction((target) => !document.querySelector('video')!.seeking && document.querySelector('video')!.currentTime >= target, seconds * 0.9 - 0.5);
+  assert.match((await page.getAttribute('.timeline', 'aria-valuetext')) ?? '', /^0:1\d of 0:1[12]$/);
+  await page.waitForFunction(() => document.querySelector('video')!.ended);
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+async function lookAtStatus({ open, openPlain, httpUrl }: Sight): Promise<void> {
+  const { page, faults } = await open('status');
+  await page.waitForSelector('.card svg[aria-label^="Operations: insert"]', { timeout: 10_000 });
+  assert.ok((await page.locator('.card:visible').count()) > 8);
+  await page.waitForSelector('[data-trees] td:text-is("test.fs.chunks")');
+  assert.deepEqual(faults, []);
+  await page.close();
+  const plain = await openPlain();
+  await plain.goto(`${httpUrl()}status`);
+  await plain.click('summary');
+  assert.match((await plain.textContent('.numbers')) ?? '', /frond\.commits\s*\d/);
+  await plain.context().close();
+}
+
 describe('a film in a browser', { skip: missing.length > 0 ? `${missing.join(' and ')} not installed` : false }, () => {
   let frond: ServedFrond;
   let browser: Browser;
@@ -95,6 +170,7 @@ describe('a film in a browser', { skip: missing.length > 0 ? `${missing.join(' a
     folder = await mkdtemp(join(tmpdir(), 'frond-films-'));
     makeFilm(film('first.mp4'), [...mp4, '-movflags', '+faststart']);
     makeFilm(film('last.mp4'), mp4);
+    makeFilm(film('film.webm'), ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '1M', '-c:a', 'libopus']);
     frond = await ServedFrond.start();
     browser = await chromium.launch({ executablePath: browserPath!, args: quietly });
   });
@@ -115,6 +191,9 @@ describe('a film in a browser', { skip: missing.length > 0 ? `${missing.join(' a
     await page.goto(frond.httpUrl + path);
     return { page, faults };
   }
+
+  const openPlain = async (): Promise<Page> => (await browser.newContext({ javaScriptEnabled: false })).newPage();
+  const sight: Sight = { open: opened, openPlain, film, httpUrl: () => frond.httpUrl };
 
   test('stored by the official driver plays, seeks to 90 % and plays on, from the page', async () => {
     const client = await MongoClient.connect(frond.mongoUri);
@@ -137,6 +216,20 @@ describe('a film in a browser', { skip: missing.length > 0 ? `${missing.join(' a
     assert.deepEqual(faults, []);
     await page.close();
   });
+
+  test('in webm plays, seeks to 90 % and plays on', async () => {
+    const { page, faults } = await opened();
+    await page.setInputFiles('input[type=file]', film('film.webm'));
+    await page.waitForSelector('.uploads .state:has-text("stored")');
+    await page.click('a.play:text-is("film.webm")');
+    await playAndSeek(page);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test('whose upload was cut by a reload goes on when it is chosen again, and is whole', () => goOnAfterReload(sight));
+
+  test('shows what is loaded and, where one points, the picture there; scrubbing ends where it is let go', () => pointAndScrub(sight));
 
   test('plays on a page without its script', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
@@ -184,6 +277,8 @@ describe('a film in a browser', { skip: missing.length > 0 ? `${missing.join(' a
     await page.close();
   });
 
+  test('and the server are seen on the status page, in charts and without script', () => lookAtStatus(sight));
+
   test('is found, sorted and deleted in the list', async () => {
     const { page, faults } = await opened();
     await page.fill('input[type=search]', 'dri');
@@ -193,7 +288,7 @@ describe('a film in a browser', { skip: missing.length > 0 ? `${missing.join(' a
     await page.click('[data-action=delete]');
     await hasRows(page, 0);
     await page.fill('input[type=search]', '');
-    await hasRows(page, 2);
+    await hasRows(page, 4);
     await page.click('th.name a');
     await page.waitForFunction(() => document.querySelector('tr[data-id]')?.dataset['name'] === 'broken.mp4');
     assert.deepEqual(faults, []);

@@ -40,7 +40,7 @@ describe('a gateway with accounts', () => {
       assert.deepEqual([answer.status, answer.fields['www-authenticate']], [401, 'Basic realm="FrondDB files", charset="UTF-8", Bearer realm="FrondDB files"'], path);
       assert.equal(jsonOf(answer)['code'], 'unauthorized');
     }
-    for (const path of ['/healthz', '/app.js', '/app.css', '/status.js', '/favicon.ico']) assert.equal((await opened.ask('GET', path)).status, 200, path);
+    for (const path of ['/healthz', '/assets/app.js', '/assets/app.css', '/assets/status.js', '/favicon.ico']) assert.equal((await opened.ask('GET', path)).status, 200, path);
     assert.equal((await opened.ask('PUT', '/files/x', { 'Content-Length': '1000000', Expect: '100-continue' })).status, 401);
   }));
 

@@ -67,8 +67,7 @@ describe('a client that stops reading', () => {
       byName: () => Promise.resolve(file),
     }), ping: () => Promise.resolve(), close: () => Promise.resolve() };
     const { clock, random } = opened.opened.env;
-    const empty = { type: '', bytes: new Uint8Array(0), etag: '""' };
-    const gateway = await Gateway.listen({ host: '127.0.0.1', port: 0, store, db: 'test', clock, random, page: { script: empty, statusScript: empty, style: empty, icon: empty }, limits: { closeGraceMs: 0 }, onEvent: () => undefined });
+    const gateway = await Gateway.listen({ host: '127.0.0.1', port: 0, store, db: 'test', clock, random, page: new Map(), limits: { closeGraceMs: 0 }, onEvent: () => undefined });
     const client = opened.client();
     client.destroy();
     const paused = new (client.constructor as new (port: number) => typeof client)(gateway.address.port);
@@ -183,13 +182,12 @@ test('storage that does not answer any more is 503 with Retry-After, and the pag
     assert.deepEqual([answer.status, jsonOf(answer)['code'], answer.fields['retry-after']], [503, 'database_unavailable', '5'], path);
     assert.equal(/data|stack|closed/.test(String(jsonOf(answer)['detail']).replace('database', '')), false);
   }
-  assert.equal((await opened.ask('GET', '/app.css')).status, 200);
+  assert.equal((await opened.ask('GET', '/assets/app.css')).status, 200);
 }));
 
 test('a port in use is told by its address; without accounts only this machine is listened at', () => withGateway(async (opened) => {
   const { clock, random } = opened.opened.env;
-  const empty = { type: '', bytes: new Uint8Array(0), etag: '""' };
-  const options = { store: opened.opened.store, db: 'test', clock, random, page: { script: empty, statusScript: empty, style: empty, icon: empty }, onEvent: () => undefined };
+  const options = { store: opened.opened.store, db: 'test', clock, random, page: new Map(), onEvent: () => undefined };
   await assert.rejects(Gateway.listen({ ...options, host: '127.0.0.1', port: opened.port }), (error: unknown) => error instanceof EngineError && error.code === 'locked' && error.message.includes(String(opened.port)));
   await assert.rejects(Gateway.listen({ ...options, host: '0.0.0.0', port: 0 }));
 }));

@@ -242,7 +242,7 @@ test('the page lists and plays without its script, escapes what users chose, and
   assert.ok(html.includes(`href="?play=${id.text}#player"`));
   const player = Buffer.from((await opened.ask('GET', `/?play=${id.text}`)).body).toString('utf8');
   assert.ok(player.includes(`<video class="stage" controls playsinline preload="metadata" src="/b/fs/id/${id.text}"`));
-  for (const [path, type] of [['/app.js', 'text/javascript; charset=utf-8'], ['/app.css', 'text/css; charset=utf-8'], ['/favicon.ico', 'image/svg+xml']] as const) {
+  for (const [path, type] of [['/assets/app.js', 'text/javascript; charset=utf-8'], ['/assets/app.css', 'text/css; charset=utf-8'], ['/favicon.ico', 'image/svg+xml']] as const) {
     const file = await opened.ask('GET', path);
     assert.deepEqual([file.status, file.fields['content-type']], [200, type]);
     assert.equal((await opened.ask('GET', path, { 'If-None-Match': file.fields['etag']! })).status, 304);

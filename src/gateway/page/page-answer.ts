@@ -4,7 +4,7 @@ import { HttpError } from '../../base/errors.ts';
 import type { Exchange } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { evaluateConditions } from '../precondition.ts';
-import type { PageFile } from './page-files.ts';
+import type { Route } from '../route.ts';
 
 /** Headers of a page. */
 export const pageFields: Readonly<Record<string, string>> = {
@@ -16,8 +16,10 @@ export const pageFields: Readonly<Record<string, string>> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** A script, a style or an icon, or 304. */
-export function answerPageFile(parts: GatewayParts, exchange: Exchange, file: PageFile): void {
+/** GET of a script, a style or the icon: it, or 304. */
+export function answerAsset(parts: GatewayParts, exchange: Exchange, route: Route): void {
+  const file = parts.page.get(route.name === '' ? 'icon.svg' : route.name);
+  if (file === undefined) throw new HttpError(404, 'not_found', 'there is nothing at this path');
   const fields = { ETag: file.etag, 'Cache-Control': 'no-cache' };
   const nowMs = parts.clock.nowMs();
   const verdict = evaluateConditions(exchange.headers, { etag: file.etag, lastModifiedMs: undefined }, { reads: true, nowMs });

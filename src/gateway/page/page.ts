@@ -11,7 +11,10 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import { filePath } from '../route.ts';
 import type { Route } from '../route.ts';
 import { describeBytes, escapeHtml, timeElement } from './html.ts';
-import { answerPageFile, pageFields } from './page-answer.ts';
+import { pageFields } from './page-answer.ts';
+
+/** Bytes of a text that are shown. */
+const previewBytes = 64_000;
 
 interface View {
   readonly bucket: FileBucket;
@@ -108,14 +111,29 @@ async function stageOf(bucket: FileBucket, place: FilePlaceInPaths, file: Stored
   const note = '<p class="note" role="status"></p>';
   if (type.startsWith('video/')) {
     const track = await subtitlesOf(bucket, place, file);
-    return `<video class="stage" controls playsinline preload="metadata" src="${url}" data-id="${id}" aria-label="${name}">${track}</video>${note}${videoControls}`;
+    return `<video class="stage" controls playsinline preload="metadata" src="${url}" data-id="${id}" aria-label="${name}">${track}</video>${timeline}${note}${videoControls}`;
   }
   if (type.startsWith('audio/')) return `<audio class="stage" controls preload="metadata" src="${url}" data-id="${id}" aria-label="${name}"></audio>${note}`;
   if (type.startsWith('image/') && inline) return `<img class="stage" src="${url}" alt="${name}">`;
+  if (type.startsWith('text/') && inline) return await textPreview(bucket, file, url);
   return inline ? `<p><a class="action" href="${url}">Open</a></p>` : '<p>This kind of file is not shown here; it can be downloaded.</p>';
 }
 
+const timeline = '<div class="timeline needs-script" role="slider" tabindex="0" aria-label="Position in the film" aria-valuemin="0"><canvas class="loaded" width="1000" height="1" aria-hidden="true"></canvas><span class="played"></span><span class="tip" aria-hidden="true" hidden><canvas width="192" height="108"></canvas><span class="when"></span></span></div>';
+
 const videoControls = `<div class="controls needs-script"><label>Speed <select data-control="speed"><option value="0.5">0.5×</option><option value="0.75">0.75×</option><option value="1" selected>1×</option><option value="1.25">1.25×</option><option value="1.5">1.5×</option><option value="2">2×</option></select></label><button class="action" type="button" data-control="picture">Picture in picture</button><button class="action" type="button" data-control="link">Copy link to this moment</button><details><summary>Keys</summary><p><kbd>space</kbd> play or pause · <kbd>←</kbd> <kbd>→</kbd> 5 s · <kbd>J</kbd> <kbd>L</kbd> 10 s · <kbd>,</kbd> <kbd>.</kbd> one frame · <kbd>0</kbd>–<kbd>9</kbd> tenths · <kbd>M</kbd> mute · <kbd>F</kbd> full screen</p></details></div>`;
+
+/** The beginning of a text, as it is. */
+async function textPreview(bucket: FileBucket, file: StoredFile, url: string): Promise<string> {
+  let text = '';
+  if (file.chunkCount > 0) {
+    await bucket.open(file).read(0, 0, (bytes) => {
+      text = new TextDecoder().decode(bytes.subarray(0, previewBytes));
+    });
+  }
+  const rest = file.length > previewBytes ? `<p class="note">The first ${describeBytes(previewBytes)}. <a href="${url}">All of it</a></p>` : '';
+  return `<pre class="stage text" tabindex="0">${escapeHtml(text)}</pre>${rest}`;
+}
 
 /** `name.vtt` beside `name.mp4` is its subtitles. */
 async function subtitlesOf(bucket: FileBucket, place: FilePlaceInPaths, { filename }: StoredFile): Promise<string> {
@@ -142,8 +160,8 @@ function wholePage({ bucket, place, query }: View, { rows, player }: { readonly 
 <meta name="color-scheme" content="light dark">
 <title>${title} – FrondDB files</title>
 <link rel="icon" type="image/svg+xml" href="/favicon.ico">
-<link rel="stylesheet" href="/app.css">
-<script src="/app.js" type="module"></script>
+<link rel="stylesheet" href="/assets/app.css">
+<script src="/assets/app.js" type="module"></script>
 </head>
 <body data-base="${escapeHtml(place.base)}" data-bucket="${escapeHtml(place.bucket)}">
 <a class="skip" href="#files">Skip to the files</a>
@@ -151,8 +169,10 @@ function wholePage({ bucket, place, query }: View, { rows, player }: { readonly 
 <h1><span class="brand">FrondDB</span> <span class="where">${title}</span></h1>
 <div class="tools needs-script">
 <label class="search"><span class="hidden-words">Names that begin with</span><input type="search" name="prefix" placeholder="Name begins with …" autocomplete="off" spellcheck="false" value="${escapeHtml(query.get('prefix') ?? '')}"></label>
+<label class="chunk-size" title="Large chunks cost fewer reads, small ones less memory and quicker seeks">Chunks <select data-control="chunk-size"><option value="">255 KiB</option><option value="1048576">1 MiB</option><option value="4194304">4 MiB</option><option value="8388608">8 MiB</option></select></label>
 <label class="action primary">Upload<input class="hidden-words" type="file" multiple data-upload></label>
 </div>
+<a class="action status-link" href="/status">Status</a>
 </header>
 <main>
 <section class="uploads" aria-label="Uploads" hidden><ul></ul></section>
@@ -170,19 +190,4 @@ ${rows}
 </body>
 </html>
 `;
-}
-
-/** GET of the page's script. */
-export function answerScript(parts: GatewayParts, exchange: Exchange): void {
-  answerPageFile(parts, exchange, parts.page.script);
-}
-
-/** GET of the page's style. */
-export function answerStyle(parts: GatewayParts, exchange: Exchange): void {
-  answerPageFile(parts, exchange, parts.page.style);
-}
-
-/** GET of the page's icon. */
-export function answerIcon(parts: GatewayParts, exchange: Exchange): void {
-  answerPageFile(parts, exchange, parts.page.icon);
 }

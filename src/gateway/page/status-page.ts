@@ -7,7 +7,7 @@ import { currentCounters } from '../gateway-parts.ts';
 import { basePath } from '../route.ts';
 import type { Route } from '../route.ts';
 import { describeBytes, escapeHtml } from './html.ts';
-import { answerPageFile, pageFields } from './page-answer.ts';
+import { pageFields } from './page-answer.ts';
 
 /** GET /status. */
 export async function answerStatusPage(parts: GatewayParts, exchange: Exchange, route: Route): Promise<void> {
@@ -44,8 +44,8 @@ ${trees}
 <meta name="color-scheme" content="light dark">
 <title>Status – FrondDB</title>
 <link rel="icon" type="image/svg+xml" href="/favicon.ico">
-<link rel="stylesheet" href="/app.css">
-<script src="/status.js" type="module"></script>
+<link rel="stylesheet" href="/assets/app.css">
+<script src="/assets/status.js" type="module"></script>
 </head>
 <body class="status">
 <header class="top">
@@ -62,9 +62,4 @@ ${numbers}
 </body>
 </html>
 `;
-}
-
-/** GET of the status page's script. */
-export function answerStatusScript(parts: GatewayParts, exchange: Exchange): void {
-  answerPageFile(parts, exchange, parts.page.statusScript);
 }

@@ -3,6 +3,8 @@
 
 const periodMs = 2000;
 const pointsMax = 150;
+/** A chart is at least so wide, in points, and widens as time goes. */
+const pointsMin = 30;
 const holder = document.querySelector('.charts');
 const pulse = document.querySelector('.pulse');
 const trees = document.querySelector('[data-trees]');
@@ -35,18 +37,18 @@ const sum = (status, field) => status.trees?.reduce((total, tree) => total + tre
 
 const operation = (kind) => ({ name: kind, read: rate(`server.opcounters.${kind}`) });
 
-/** What is drawn. `max`: a line that the values stay below. */
+/** What is drawn. `max`: what the values stay below. `headline`: how the lines make the one large figure, else it is the first line's. */
 const charts = [
-  { title: 'Operations', words: perSecond, lines: ['insert', 'query', 'update', 'delete', 'getmore', 'command'].map(operation) },
-  { title: 'Mean latency', words: milliseconds, lines: [{ name: 'reads', read: latency('reads') }, { name: 'writes', read: latency('writes') }, { name: 'commands', read: latency('commands') }] },
+  { title: 'Operations', words: perSecond, headline: 'sum', lines: ['insert', 'query', 'update', 'delete', 'getmore', 'command'].map(operation) },
+  { title: 'Mean latency', words: milliseconds, headline: 'max', lines: [{ name: 'reads', read: latency('reads') }, { name: 'writes', read: latency('writes') }, { name: 'commands', read: latency('commands') }] },
   { title: 'Cache', words: bytes, max: at('server.frond.cacheBytesMax'), lines: [{ name: 'used', read: at('server.frond.cacheBytesUsed') }] },
-  { title: 'Flush debt', words: bytes, lines: [{ name: 'fronts', read: at('server.frond.frontBytes') }, { name: 'write sets', read: at('server.frond.writeSetBytes') }] },
+  { title: 'Flush debt', words: bytes, headline: 'sum', lines: [{ name: 'fronts', read: at('server.frond.frontBytes') }, { name: 'write sets', read: at('server.frond.writeSetBytes') }] },
   { title: 'Commits', words: perSecond, lines: [{ name: 'commits', read: rate('server.frond.commits') }, { name: 'log syncs', read: rate('server.frond.logSyncs') }, { name: 'conflicts', read: rate('server.frond.conflicts') }] },
-  { title: 'Disk', words: bytesPerSecond, lines: [{ name: 'log', read: rate('server.frond.logBytesWritten') }, { name: 'data written', read: rate('server.frond.dataBytesWritten') }, { name: 'data read', read: rate('server.frond.dataBytesRead') }] },
+  { title: 'Disk', words: bytesPerSecond, headline: 'sum', lines: [{ name: 'log', read: rate('server.frond.logBytesWritten') }, { name: 'data written', read: rate('server.frond.dataBytesWritten') }, { name: 'data read', read: rate('server.frond.dataBytesRead') }] },
   { title: 'Last checkpoint', words: milliseconds, lines: [{ name: 'took', read: at('server.frond.lastCheckpointMs') }] },
   { title: 'Compression', words: ratio, lines: [{ name: 'data / disk', read: (status) => (sum(status, 'diskBytes') > 0 ? sum(status, 'rawBytes') / sum(status, 'diskBytes') : 0) }] },
   { title: 'Connections', words: number, lines: [{ name: 'clients', read: at('server.connections.current') }, { name: 'active', read: at('server.connections.active') }] },
-  { title: 'Network', words: bytesPerSecond, lines: [{ name: 'in', read: rate('server.network.bytesIn') }, { name: 'out', read: rate('server.network.bytesOut') }] },
+  { title: 'Network', words: bytesPerSecond, headline: 'sum', lines: [{ name: 'in', read: rate('server.network.bytesIn') }, { name: 'out', read: rate('server.network.bytesOut') }] },
   { title: 'Files to browsers', words: bytesPerSecond, lines: [{ name: 'sent', read: rate('gateway.bytesSent') }] },
   { title: 'Streams and uploads', words: number, lines: [{ name: 'streams', read: at('gateway.openStreams') }, { name: 'uploads', read: at('gateway.openUploads') }] },
   { title: 'Memory', words: bytes, lines: [{ name: 'resident', read: (status) => at('server.mem.resident')(status) * 1e6 }] },
@@ -100,14 +102,16 @@ class Chart {
     const known = this.lines.flatMap(({ values }) => values.filter((value) => value !== undefined));
     const most = Math.max(...known, 0);
     const top = niceTop(Math.max(most, 1e-9));
+    const points = Math.max(pointsMin, this.lines[0].values.length);
     for (const { values, area, path } of this.lines) {
-      const d = lineOf(values, top);
+      const d = lineOf(values, top, points);
       path.setAttribute('d', d);
-      area.setAttribute('d', this.lines.length === 1 && d !== '' ? `${d} L${width},${height} L${width - ((values.length - 1) * width) / (pointsMax - 1)},${height} Z` : '');
+      area.setAttribute('d', this.lines.length === 1 && d !== '' ? `${d} L${width},${height} L${width - ((values.length - 1) * width) / (points - 1)},${height} Z` : '');
     }
-    const last = this.lines.map(({ name, values }) => ({ name, value: values.at(-1) }));
-    const shown = this.lines.length === 1 ? last[0].value : last.reduce((total, { value }) => total + (value ?? 0), 0);
-    this.value.textContent = this.plan.words === milliseconds && this.lines.length > 1 ? words(Math.max(...last.map(({ value }) => value ?? 0))) : words(shown ?? 0);
+    const last = this.lines.map((line) => ({ name: line.name, value: line.values.at(-1) }));
+    const values = last.map(({ value }) => value ?? 0);
+    const headlines = { sum: values.reduce((total, value) => total + value, 0), max: Math.max(...values) };
+    this.value.textContent = words(headlines[this.plan.headline] ?? values[0]);
     this.scale.textContent = limit > 0 ? `${words(top)} shown, ${words(limit)} at most` : `${words(top)} at the top`;
     this.legend.replaceChildren(...(this.lines.length === 1 ? [] : last.map(({ name, value }, i) => element('span', `key line-${i}`, `${name} ${value === undefined ? '–' : words(value)}`))));
     this.drawing.setAttribute('aria-label', `${this.plan.title}: ${last.map(({ name, value }) => `${name} ${value === undefined ? 'not known' : words(value)}`).join(', ')}`);
@@ -120,7 +124,7 @@ function niceTop(value) {
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * 1.05) ?? 10 * power;
 }
 
-function lineOf(values, top) {
+function lineOf(values, top, points) {
   let d = '';
   let isDown = false;
   values.forEach((value, i) => {
@@ -128,7 +132,7 @@ function lineOf(values, top) {
       isDown = false;
       return;
     }
-    const x = width - ((values.length - 1 - i) * width) / (pointsMax - 1);
+    const x = width - ((values.length - 1 - i) * width) / (points - 1);
     d += `${isDown ? 'L' : 'M'}${x.toFixed(1)},${(height - 3 - (value / top) * (height - 8)).toFixed(1)} `;
     isDown = true;
   });
@@ -149,7 +153,8 @@ function tellTrees(list) {
     bar.style.width = `${Math.max(2, (100 * tree.rawBytes) / most)}%`;
     filled.style.width = `${Math.min(100, (100 * tree.diskBytes) / Math.max(1, tree.rawBytes))}%`;
     bar.append(filled);
-    disk.append(`${bytes(tree.diskBytes)} (${ratio(tree.rawBytes / Math.max(1, tree.diskBytes))})`, bar);
+    if (tree.diskBytes > 0) disk.append(`${bytes(tree.diskBytes)} (${ratio(tree.rawBytes / tree.diskBytes)})`, bar);
+    else disk.append(tree.rows > 0 ? 'in memory' : '–');
     row.append(cell(tree.ns, 'name'), cell(tree.name, ''), cell(tree.rows.toLocaleString(), 'size'), shapeOf(tree), cell(tree.leaves.toLocaleString(), 'size'), cell(bytes(tree.rawBytes), 'size'), disk);
     return row;
   }));
