@@ -17,8 +17,10 @@ import { pushJob } from './tree/job/push-job.ts';
 import type { Tree } from './tree/tree.ts';
 import type { BlockNumber } from './block/block-number.ts';
 
-/** A buffer this many times too heavy goes down before more is put on top. */
-const debtFactor = 4;
+/** A buffer this many times too heavy goes down before more is put on top, as far as the turn of pushes goes. */
+const debtFactor = 2;
+/** What is pushed down for each byte that is flushed, and for each level that it has to pass. */
+const pushedForFlushed = 1.25;
 /** Without a commit for so long it is time to tidy. */
 const quietMs = 1000;
 /** How often a full disk is looked at. */
@@ -50,6 +52,8 @@ export class Background {
   #tidied: boolean = false;
   /** Jobs that others want done. */
   readonly #wanted: { readonly act: () => Promise<StepResult>; readonly refuse: (error: EngineError) => void }[] = [];
+  /** Bytes that may be pushed down before the next front is flushed: no cascade goes to its end while fronts wait. */
+  #turn: number = 0;
   /** What was visible at the timed checkpoint before. */
   #visibleThen: number = 0;
   /** What was visible when it was last asked whether anybody writes, and as long as nobody does. */
@@ -187,8 +191,7 @@ export class Background {
     const [frozen] = state.frozen;
     // What a range delete over everything makes needless is not done first.
     if (frozen?.frozen.at(-1)?.ranges.some(isWhole) === true) return await this.#flush(frozen);
-    const debt = state.isFull ? 0 : state.options.bufferBytes * debtFactor;
-    if (heavy !== undefined && heavy.weight >= debt) return await this.#push(heavy);
+    if (heavy !== undefined && this.#isDue(heavy)) return await this.#push(heavy);
     if (frozen !== undefined) return await this.#flush(frozen);
     if (heavy !== undefined) return await this.#push(heavy);
     if (this.#checkpoints.wanted) return (await this.#tryCheckpoint()) ? 'done' : 'no-space';
@@ -227,6 +230,12 @@ export class Background {
     for (const { refuse } of this.#wanted.splice(0)) refuse(this.#state.failure ?? new EngineError('closed', 'the environment is closed'));
   }
 
+  /** Whether a buffer goes down before the next front is flushed. */
+  #isDue({ weight }: Heavy): boolean {
+    const { isFull, options } = this.#state;
+    return isFull || (this.#turn > 0 && weight >= options.bufferBytes * debtFactor);
+  }
+
   #heaviest(): Heavy | undefined {
     let heaviest: Heavy | undefined;
     for (const tree of this.#state.unsettled) this.#settle(tree);
@@ -249,10 +258,13 @@ export class Background {
   }
 
   async #push(heavy: Heavy): Promise<'done' | 'no-space'> {
+    this.#turn -= heavy.weight;
     return (await this.#runner.run(heavy.tree, (context) => pushJob(heavy.tree, context, heavy.node))) ? 'done' : 'no-space';
   }
 
   async #flush(tree: Tree): Promise<'done' | 'no-space'> {
+    // What was not used is not kept: buffers that grow heavy all at once go down one after the other, between flushes.
+    this.#turn = (tree.frozen.at(-1)?.messageBytes ?? 0) * tree.height * pushedForFlushed;
     return (await this.#runner.run(tree, (context) => flushJob(tree, context))) ? 'done' : 'no-space';
   }
 

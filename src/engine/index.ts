@@ -11,6 +11,7 @@ export type {
   DictionaryStatistics,
   Direction,
   Durability,
+  LogWriterName,
   EngineOptions,
   EngineStatistics,
   Environment,
@@ -27,6 +28,8 @@ export type {
   VerifyReport,
 } from './types.ts';
 export { openEnvironment } from './environment.ts';
+// For simulators: the other end of a conversation with the tree worker.
+export { serveMerges } from './tree/job/merge-server.ts';
 export { isDamage } from './salvage/damage.ts';
 export type { Damage, DamageSink } from './salvage/damage.ts';
 export { inspectDirectory } from './salvage/inspect.ts';

@@ -97,6 +97,7 @@ export class JobRunner {
     for (const number of edit.removed) this.dropNode(number);
     if (edit.flushed !== undefined) {
       if (tree.frozen.length === 0) state.frozen.delete(tree);
+      state.throttle.flushed(edit.flushed.messageBytes, state.frozen.size > 0);
       state.chargeFronts(tree);
     }
   }

@@ -11,7 +11,7 @@ import type { Edit } from './tree/edit.ts';
 import { messageKinds } from './run/message.ts';
 import { adoptJob } from './tree/job/adopt-job.ts';
 import type { JobContext } from './tree/job/job-context.ts';
-import type { MergeSource, MergeWork } from './tree/job/merge-work.ts';
+import type { MergeSource, MergeWork } from './tree/job/merge-request.ts';
 import type { JobStep } from './tree/job/request.ts';
 import type { Extent } from './tree/node.ts';
 import { Front } from './tree/front.ts';

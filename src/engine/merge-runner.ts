@@ -2,16 +2,17 @@
 // allocates. A worker that dies: its thread has ended before what was written for it is given back; the merge runs once more on a new one; a
 // second death in the same merge poisons (law 19).
 
+import { must } from '../base/assert.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
 import type { WorkerChannel } from '../env/index.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
-import type { Front, FrontImage } from './tree/front.ts';
 import { mergeExtents } from './tree/job/merge-work.ts';
-import type { DuplicateRow, MergeWork, StoredRequest } from './tree/job/merge-work.ts';
-import type { FromWorker } from './tree/job/merge-wire.ts';
-import { decodeFences, encodeWork } from './tree/job/merge-wire.ts';
+import { basementsOf, batchOf } from './tree/job/merge-request.ts';
+import type { DuplicateRow, MergeWork, StoredRequest } from './tree/job/merge-request.ts';
+import type { FromWorker, Region } from './tree/job/merge-wire.ts';
+import { decodeFences, encodeWork, frontIn, regionsOf, storedBytes } from './tree/job/merge-wire.ts';
 import type { MergedExtents } from './tree/job/request.ts';
 import type { Extent } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';
@@ -22,6 +23,9 @@ const copyBytes = 1024 * 1024;
 /** How often one merge is begun before its deaths are taken for its own fault. */
 const attemptsMax = 2;
 
+/** Least memory shared with the worker. */
+const slabBytesMin = 256 * 1024;
+
 const workerModule: URL = new URL('./job-worker.js', import.meta.url);
 
 /** A merge, whose it is, and the blocks that were written for it. */
@@ -31,11 +35,20 @@ interface Merging {
   readonly written: BlockNumber[];
 }
 
+/** A merge that is with the worker. */
+interface Conversing extends Merging {
+  readonly extents: (Extent | undefined)[];
+  readonly slab: SharedArrayBuffer;
+  readonly regions: readonly Region[];
+}
+
 /** Runs merges, one at a time. */
 export class MergeRunner {
   readonly #state: EngineState;
   readonly #parts: Parts;
   #channel: WorkerChannel | undefined;
+  #slab: SharedArrayBuffer | undefined;
+  #merges: number = 0;
 
   constructor(state: EngineState, parts: Parts) {
     this.#state = state;
@@ -52,6 +65,7 @@ export class MergeRunner {
   close(): void {
     this.#channel?.close();
     this.#channel = undefined;
+    this.#slab = undefined;
   }
 
   async #runInline(merging: Merging): Promise<MergedExtents> {
@@ -96,28 +110,35 @@ export class MergeRunner {
 
   /** One attempt; undefined when the worker died. */
   async #converse(channel: WorkerChannel, merging: Merging): Promise<MergedExtents | undefined> {
-    const images = await this.#copies(merging.work);
-    channel.post(encodeWork(merging.work, images), [...images.values()].flatMap(({ arena, rows }) => [arena, rows]));
+    const { regions, bytes } = regionsOf(merging.work);
+    const slab = this.#slabOf(bytes);
+    await Promise.all(regions.map((region, index) => this.#fill(merging, slab, region, index)));
+    const merge = ++this.#merges;
+    channel.post(encodeWork(merging.work, { merge, slab, regions }));
     const extents: (Extent | undefined)[] = [];
     try {
       for (;;) {
         // eslint-disable-next-line frond/no-unsafe-assertion -- both ends of the channel are this program
         const message = (await channel.receive()) as FromWorker | undefined;
         if (message === undefined) return undefined;
+        if (message.merge !== merge) continue;
         if (message.kind === 'end') return extents;
-        await this.#answer(channel, { ...merging, extents }, message);
+        await this.#answer(channel, { ...merging, extents, slab, regions }, message);
       }
     } catch (error) {
       channel.post({ kind: 'forget' });
+      // Until it hears that, the worker may look into the slab.
+      this.#slab = undefined;
       throw error;
     }
   }
 
-  async #answer(channel: WorkerChannel, merging: Merging & { extents: (Extent | undefined)[] }, message: Exclude<FromWorker, { kind: 'end' }>): Promise<void> {
+  async #answer(channel: WorkerChannel, merging: Conversing, message: Exclude<FromWorker, { readonly kind: 'end' }>): Promise<void> {
     switch (message.kind) {
       case 'stored': {
-        const bytes = await this.#stored(merging, message);
-        channel.post({ kind: 'stored', bytes }, [bytes]);
+        const { source } = message;
+        const bytes = await this.#read(merging, merging.slab, merging.regions[source], message);
+        channel.post({ kind: 'stored', source, bytes });
         break;
       }
       case 'built':
@@ -137,7 +158,7 @@ export class MergeRunner {
   async #stored({ work }: Merging, { source, from, to }: StoredRequest): Promise<Uint8Array> {
     const { block, fences } = extentOf(work, source);
     const start = fences.storedOffset(from);
-    return await this.#state.store.readData(block, start, fences.storedOffset(to - 1) + fences.storedLength(to - 1) - start);
+    return await this.#state.store.readData(block, start, storedBytes(fences, { from, to }));
   }
 
   async #keep({ written }: Merging, extents: (Extent | undefined)[], built: { range: number; image: Uint8Array; fences: Extent['fences'] }): Promise<void> {
@@ -152,18 +173,36 @@ export class MergeRunner {
     return this.#parts.placed(error, tree, { kind: 'miss', block: extent.block, part: { kind: 'basement', index: basement, extent } });
   }
 
-  /** Copies of the fronts, which stay where they are for readers. */
-  async #copies(work: MergeWork): Promise<Map<Front, FrontImage>> {
-    const copies = new Map<Front, FrontImage>();
-    for (const source of work.sources) {
-      if (source.kind !== 'front') continue;
+  /** Memory that both threads see, as long as nothing larger is wanted; what a rare large merge wanted is not kept. */
+  #slabOf(bytes: number): SharedArrayBuffer {
+    const kept = this.#slab;
+    if (kept !== undefined && kept.byteLength >= bytes) return kept;
+    const slab = new SharedArrayBuffer(Math.max(slabBytesMin, bytes + (bytes >>> 3)));
+    if (slab.byteLength <= this.#state.options.frontBytes * 3) this.#slab = slab;
+    return slab;
+  }
+
+  /** What goes along with a source: a copy of a front, which stays where it is for readers, or the first bytes of an extent. */
+  async #fill(merging: Merging, slab: SharedArrayBuffer, region: Region, index: number): Promise<void> {
+    const source = must(merging.work.sources[index], 'a source of this merge');
+    if (source.kind === 'front' && region.kind === 'front') {
       const { arena, rows } = source.front.image();
-      const copy = { arena: new Uint8Array(arena.length), rows: new Uint32Array(rows.length) };
+      const copy = frontIn(slab, region);
       await this.#copy(arena, copy.arena, copyBytes);
       await this.#copy(rows, copy.rows, copyBytes / 4);
-      copies.set(source.front, copy);
+    } else if (source.kind === 'extent') {
+      const { from, to } = basementsOf(source);
+      if (from < to) await this.#read(merging, slab, region, batchOf(source.extent.fences, index, from, to));
     }
-    return copies;
+  }
+
+  /** Reads a batch into its source's region; its bytes. */
+  async #read({ work }: Merging, slab: SharedArrayBuffer, region: Region | undefined, request: StoredRequest): Promise<number> {
+    const { block, fences } = extentOf(work, request.source);
+    if (region?.kind !== 'extent') throw new AssertionError('an extent has a region');
+    const target = new Uint8Array(slab, region.at, storedBytes(fences, request));
+    await this.#state.store.readInto(block, fences.storedOffset(request.from), target);
+    return target.length;
   }
 
   async #copy<T extends Uint8Array | Uint32Array>(source: T, target: T, step: number): Promise<void> {

@@ -46,6 +46,7 @@ export function engineOptions(given: Partial<EngineOptions>): EngineOptions {
     logBytes: clamp(cacheBytes * 2, 64 * MiB, 256 * MiB),
     logSegmentBytes: 16 * MiB,
     durability: 'sync',
+    logWriter: 'overwrite-dsync',
     checkpointPeriodMs: 60_000,
     lockWaitMs: 30_000,
     frontBytes: clamp(cacheBytes / 16, 64 * 1024, 8 * MiB),

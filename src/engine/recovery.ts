@@ -21,13 +21,13 @@ export async function recover(engine: EngineParts, root: CheckpointRoot | undefi
     await commits.apply(seq as Seq, body);
     while (state.frozen.size > 0) if ((await step()) !== 'done') break;
   };
-  const { logSegmentBytes, durability } = state.options;
+  const { logSegmentBytes, durability, logWriter } = state.options;
   // One after the other: nobody else has the state yet.
   // Its own name first: a crash may have come before it was durable, and what is logged below it is promised (law 24).
   await state.env.files.makeDirectory(`${state.path}/log`);
   await state.env.files.syncDirectory(state.path);
   const recovery = { from: root?.logFrom ?? beginning, upTo: state.visible, sink, failed: (error: EngineError) => void state.poison(error) };
-  state.setLog(await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability }, recovery));
+  state.setLog(await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability, logWriter }, recovery));
 }
 
 /** Makes the trees as the checkpoint has them. */

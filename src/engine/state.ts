@@ -10,6 +10,7 @@ import { PartCache } from './cache/part-cache.ts';
 import { Gate } from './gate.ts';
 import type { TreeNode } from './tree/node.ts';
 import { nodeBytes } from './tree/node.ts';
+import { Throttle } from './throttle.ts';
 import type { FlushLimits } from './tree/edit.ts';
 import { weigh } from './tree/edit.ts';
 import type { Part, TreeRecord } from './tree/tree.ts';
@@ -53,6 +54,7 @@ export class EngineState {
   readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, sentJobs: 0, workerDeaths: 0, openTransactions: 0 };
   readonly store: BlockStore;
   readonly frontPool: FrontPool;
+  readonly throttle: Throttle = new Throttle(this);
   /** Commits make their records in it, one at a time; its memory is used again, for growing by doubling would leave much to the collector. */
   readonly recordWriter: RecordWriter = new RecordWriter();
   /** Whoever writes blocks passes it; `verify` closes it to see the files still. */

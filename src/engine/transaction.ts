@@ -10,7 +10,7 @@ import { dictionaryOptions, messageBytesMax, transactionBytesMax } from './optio
 import type { EngineParts } from './engine-parts.ts';
 import { messageKinds } from './run/message.ts';
 import { emptyRecord } from './state.ts';
-import { diskFull, throttle } from './throttle.ts';
+import { diskFull } from './throttle.ts';
 import { emptySlice } from './tree/front.ts';
 import { coveringSeq } from './run/range-delete.ts';
 import type { Found } from './tree/search.ts';
@@ -386,7 +386,10 @@ export class EngineTransaction implements Transaction, LockOwner {
 
   async #commit(rows: StampedRows | undefined): Promise<Seq> {
     const { state, commits } = this.#parts;
-    await throttle(state);
+    let bytes = 0;
+    for (const front of this.#writes.fronts.values()) bytes += front.messageBytes;
+    const slowed = state.throttle.admit(bytes);
+    if (slowed !== undefined) await slowed;
     let body = this.#record(rows);
     for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) {
       await wait;

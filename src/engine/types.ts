@@ -34,6 +34,9 @@ export interface DictionaryOptions {
 /** When a commit is answered: `sync` after its log record is on disk; a number: written, and synced every so many milliseconds. */
 export type Durability = 'sync' | { readonly delayedMs: number };
 
+/** How groups of the log reach the disk; wal/log-writer.ts says what each is. */
+export type LogWriterName = 'overwrite-dsync' | 'overwrite-fdatasync' | 'append-dsync' | 'append-fdatasync' | 'append-fsync' | 'overwrite-dsync-single';
+
 export interface EngineOptions {
   /** The one budget of memory: runs, fronts, nodes, write sets, locks, recent keys, jobs. */
   readonly cacheBytes: number;
@@ -42,6 +45,8 @@ export interface EngineOptions {
   /** Size of one preallocated log segment. */
   readonly logSegmentBytes: number;
   readonly durability: Durability;
+  /** How groups of the log reach the disk. */
+  readonly logWriter: LogWriterName;
   /** Time between checkpoints. */
   readonly checkpointPeriodMs: number;
   /** How long a `statement` waits for a lock before `locked`. */

@@ -13,6 +13,8 @@ export interface Clock {
   monotonicMs(): number;
   /** Resolves after `ms`, or as soon as `signal` is aborted. Never rejects. Does not keep the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Resolves after `ms`, and keeps the process alive until then: somebody waits for what comes after. */
+  wait(ms: number): Promise<void>;
 }
 
 /** Randomness, fit for secrets in the real environment. */

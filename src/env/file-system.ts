@@ -20,10 +20,12 @@ export interface File {
   readNow(target: Uint8Array, offset: number): number | undefined;
   /** Writes all of `source` at `offset`; bytes between the old end and `offset` become zero. Not durable before `sync`. `source` must not change meanwhile. */
   write(source: Uint8Array, offset: number): Promise<void>;
+  /** As `write`, done when it returns: for few bytes, where waiting for another thread costs more. Absent where that cannot be. */
+  writeNow?(source: Uint8Array, offset: number): void;
   /** Writes the sources one after the other from `offset` on, as one gathered write. Not atomic: a crash may keep any part. */
   writev(sources: readonly Uint8Array[], offset: number): Promise<void>;
-  /** Makes durable what was written, and the size, before this call. The name of a new file is not: see `syncDirectory`. A failed sync must not be tried again. */
-  sync(): Promise<void>;
+  /** Makes durable what was written, and the size, before this call. The name of a new file is not: see `syncDirectory`. A failed sync must not be tried again. `whole`: times and all that is kept of the file, too. */
+  sync(whole?: boolean): Promise<void>;
   size(): Promise<number>;
   /** Cuts or extends (with zeros) to `size` bytes. Durable after `sync`. */
   truncate(size: number): Promise<void>;

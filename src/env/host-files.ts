@@ -132,6 +132,20 @@ class HostFile implements File {
     }
   }
 
+  writeNow(source: Uint8Array, offset: number): void {
+    if (this.#closing) throw closedError(this.path);
+    let done = 0;
+    try {
+      while (done < source.length) {
+        const length = fs.writeSync(this.#descriptor, source, done, source.length - done, offset + done);
+        if (length === 0) throw pathError(this.path, 'the system wrote nothing');
+        done += length;
+      }
+    } catch (error) {
+      throw hostError(error, this.path, offset + done);
+    }
+  }
+
   async writev(sources: readonly Uint8Array[], offset: number): Promise<void> {
     let pending = sources.filter((source) => source.length > 0);
     let at = offset;
@@ -144,8 +158,8 @@ class HostFile implements File {
     }
   }
 
-  async sync(): Promise<void> {
-    await this.#run((callback) => { fs.fdatasync(this.#descriptor, callback); });
+  async sync(whole: boolean = false): Promise<void> {
+    await this.#run((callback) => { (whole ? fs.fsync : fs.fdatasync)(this.#descriptor, callback); });
   }
 
   async size(): Promise<number> {

@@ -26,6 +26,12 @@ export class HostClock implements Clock {
     return performance.now();
   }
 
+  async wait(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      setTimeout(resolve, Math.min(ms, timerMsMax));
+    });
+  }
+
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {

@@ -8,8 +8,8 @@ import { AssertionError } from '../base/errors.ts';
 
 /** One conversation with a thread, seen from the main thread. */
 export interface WorkerChannel {
-  /** Sends plain data. The memory of the arrays in `moved`, all of it, belongs to the other side from now on. */
-  post(message: unknown, moved?: readonly ArrayBufferView[]): void;
+  /** Sends plain data; memory that is shared stays so, the rest is copied. */
+  post(message: unknown): void;
   /** The next message, in the order of sending; undefined when the thread has ended, which is for ever. One call at a time. */
   receive(): Promise<unknown>;
   /** Why the thread ended, if it said so. */
@@ -20,15 +20,13 @@ export interface WorkerChannel {
 
 /** The same conversation, seen from the thread. */
 export interface ServedChannel {
-  post(message: unknown, moved?: readonly ArrayBufferView[]): void;
+  post(message: unknown): void;
   /** Calls `listener` for each message. */
   onMessage(listener: (message: unknown) => void): void;
 }
 
-/** The memory behind some arrays; what threads share is not moved. */
-function buffersOf(arrays: readonly ArrayBufferView[]): ArrayBuffer[] {
-  return arrays.map((array) => array.buffer).filter((buffer) => buffer instanceof ArrayBuffer);
-}
+/** Memory for short-lived objects: what such a thread works on lies in arrays. */
+const youngMb = 6;
 
 /** A running thread and those who talk to it. */
 class HostThread {
@@ -39,7 +37,7 @@ class HostThread {
   #waiting = 0;
 
   constructor(module: URL) {
-    this.#worker = new Worker(module, { name: 'frond worker' });
+    this.#worker = new Worker(module, { name: 'frond worker', resourceLimits: { maxYoungGenerationSizeMb: youngMb } });
     this.#worker.unref();
     this.#worker.on('error', (error: unknown) => {
       this.#cause = error;
@@ -112,8 +110,8 @@ class HostChannel implements WorkerChannel {
     return this.#cause;
   }
 
-  post(message: unknown, moved: readonly ArrayBufferView[] = []): void {
-    if (!this.#hasEnded) this.#port.postMessage(message, buffersOf(moved));
+  post(message: unknown): void {
+    if (!this.#hasEnded) this.#port.postMessage(message);
   }
 
   receive(): Promise<unknown> {
@@ -163,8 +161,8 @@ export function serveChannels(serve: (channel: ServedChannel) => void): void {
   if (parentPort === null) throw new AssertionError('this program runs as a thread of another');
   parentPort.on('message', (port: MessagePort) => {
     serve({
-      post: (message, moved = []) => {
-        port.postMessage(message, buffersOf(moved));
+      post: (message) => {
+        port.postMessage(message);
       },
       onMessage: (listener) => {
         port.on('message', listener);

@@ -221,6 +221,19 @@ async function recycledSegments(open: OpenEnvironment): Promise<void> {
   }
 }
 
+/** Law 25: a sync that failed in a checkpoint poisons; what the disk has is not known. */
+async function failedCheckpoint(open: OpenEnvironment): Promise<void> {
+  const sim = await SimEnv.create({ seed: 1 });
+  await sim.run(async () => {
+    const engine = await open(sim, '/data', { cacheBytes: MiB, checkpointPeriodMs: 100_000 });
+    await put(engine, engine.catalogDictionary, 'before');
+    sim.files.faults.failAt({ at: 1, code: 'io', lasting: false, kinds: ['sync'], pathPart: 'data.frond' });
+    await assertCode(() => engine.checkpoint(), 'poisoned');
+    await assertCode(() => put(engine, engine.catalogDictionary, 'after'), 'poisoned');
+    await engine.close();
+  });
+}
+
 /** Totals that cancel out pin no log, and the next ones do not ask for what is gone. */
 async function cancelledTotals(open: OpenEnvironment): Promise<void> {
   const options: Partial<EngineOptions> = { cacheBytes: MiB, logSegmentBytes: 131_072, checkpointPeriodMs: 100_000 };
@@ -342,7 +355,7 @@ async function boundedMemory(open: OpenEnvironment): Promise<void> {
 /** Law 25: on a full disk what grows is refused, deletes get through and give space back, and that space is used again. */
 async function fullDisk(open: OpenEnvironment): Promise<void> {
   const options: Partial<EngineOptions> = { cacheBytes: MiB, logSegmentBytes: 131_072, dictionary: { compression: 'none', pageBytes: 32_768, readPageBytes: 8192, fanout: 8 } };
-  await withEngine(open, { ...options, logBytes: 1, frontBytes: 2000, bufferBytes: 1000 }, async (engine, id, sim) => {
+  await withEngine(open, { ...options, logBytes: 1, frontBytes: 2000, bufferBytes: 100 }, async (engine, id, sim) => {
     const random = new SimRandom(7);
     for (let i = 0; i < 300; i++) await put(engine, id, `key ${i}`, random.bytes(2000));
     await sim.clock.sleep(5000);
@@ -355,7 +368,7 @@ async function fullDisk(open: OpenEnvironment): Promise<void> {
     }
     await sim.clock.sleep(20_000);
     const after = engine.statistics();
-    assert.ok(after.freeableBytes > before.freeableBytes + 200_000, `${before.freeableBytes} bytes were free, ${after.freeableBytes} are`);
+    assert.ok(after.freeableBytes > before.freeableBytes + 150_000, `${before.freeableBytes} bytes were free, ${after.freeableBytes} are`);
     for (let i = 0; i < 5; i++) await put(engine, id, `again ${i}`, random.bytes(2000));
     assert.equal(engine.statistics().dataFileBytes, after.dataFileBytes);
     const fates = await Promise.all([...Array(12).keys()].map(async (i) => codeOf(() => put(engine, id, `new ${i}`, random.bytes(30_000)))));
@@ -382,6 +395,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'damage in the log is refused and named, a torn end is cut': damagedLog,
   'a log that is gone is refused': missingLog,
   'nothing of a recycled segment comes back': recycledSegments,
+  'a checkpoint that failed poisons': failedCheckpoint,
   'totals that cancel out pin no log': cancelledTotals,
   'the log is made shorter only behind a durable checkpoint': shorterLog,
   'a log segment is whole on the disk before it is used': wholeSegments,

@@ -40,7 +40,7 @@ export function documentsOf(documents: readonly unknown[]): Document[] {
 /** A context that is never interrupted. */
 export function operation(): OperationContext {
   let now = 0;
-  const clock = { nowMs: () => 0, monotonicMs: () => (now += 0.5), sleep: () => Promise.resolve() };
+  const clock = { nowMs: () => 0, monotonicMs: () => (now += 0.5), wait: () => Promise.resolve(), sleep: () => Promise.resolve() };
   const connection = {
     id: 1,
     remote: 'test',

@@ -20,6 +20,10 @@ class StandingClock implements Clock {
     return this.ms;
   }
 
+  wait(): Promise<void> {
+    return Promise.resolve();
+  }
+
   sleep(): Promise<void> {
     return Promise.resolve();
   }

@@ -50,6 +50,10 @@ export class SimClock implements Clock {
     return this.#time;
   }
 
+  async wait(ms: number): Promise<void> {
+    await this.sleep(ms);
+  }
+
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@
 // so. A worker that follows a dead one lives long, since a second death in one job is meant to poison.
 
 import type { Codecs, ServedChannel, WorkerChannel } from '../../src/env/index.ts';
-import { serveMerges } from '../../src/engine/tree/job/merge-server.ts';
+import { serveMerges } from '../../src/engine/index.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimRandom } from './sim-random.ts';
 
@@ -59,8 +59,8 @@ class SimChannel implements WorkerChannel {
     this.#pass = pass;
     this.#onDeath = onDeath;
     const served: ServedChannel = {
-      post: (message, moved = []) => {
-        this.#arrive(structuredClone(message, { transfer: moved.map(({ buffer }) => buffer as ArrayBuffer) }), (arrived) => {
+      post: (message) => {
+        this.#arrive(structuredClone(message), (arrived) => {
           this.#give(arrived);
         });
       },
@@ -71,8 +71,8 @@ class SimChannel implements WorkerChannel {
     serveMerges(served, codecs);
   }
 
-  post(message: unknown, moved: readonly ArrayBufferView[] = []): void {
-    this.#arrive(structuredClone(message, { transfer: moved.map(({ buffer }) => buffer as ArrayBuffer) }), (arrived) => {
+  post(message: unknown): void {
+    this.#arrive(structuredClone(message), (arrived) => {
       this.#listener(arrived);
     });
   }

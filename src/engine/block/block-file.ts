@@ -82,13 +82,18 @@ export class BlockFile {
   /** Bytes [offset, offset + length); fewer than that in the file is `corruption`. */
   async read(offset: number, length: number): Promise<Uint8Array> {
     const target = new Uint8Array(length);
+    await this.readInto(offset, target);
+    return target;
+  }
+
+  /** As `read`, into memory of the caller. */
+  async readInto(offset: number, target: Uint8Array): Promise<void> {
     const got = await this.#file.read(target, offset);
     this.#read += got;
-    if (got < length) {
+    if (got < target.length) {
       const place = { file: this.path, offset };
-      throw new EngineError('corruption', `the file ends ${String(length - got)} bytes before the block`, { place });
+      throw new EngineError('corruption', `the file ends ${String(target.length - got)} bytes before the block`, { place });
     }
-    return target;
   }
 
   /** As `read`, if that can be done at once; undefined where it cannot, or finds less. The bytes are good until the next call. */

@@ -13,7 +13,7 @@ import { blockTableNumber, unitBytes, unitsFor } from './block-number.ts';
 import type { BlockNumber, CheckpointRoot } from './block-number.ts';
 import { blockKinds, BlockTableWriter, piecesOf, unitsOf } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
-import { chooseSuperblock, createDataFile, readTable, readTwice, usedPieces, writeSuperblock } from './data-file.ts';
+import { chooseSuperblock, createDataFile, directoryOf, readTable, readTwice, usedPieces, writeSuperblock } from './data-file.ts';
 import { holdImages } from './held-checkpoint.ts';
 import type { HeldCheckpoint } from './held-checkpoint.ts';
 import { encodeMeta } from './meta-image.ts';
@@ -42,17 +42,13 @@ interface Dropped {
   readonly to: number;
 }
 
-/** Rows of the block table that are encoded between two turns of the event loop. */
+/** Rows of the block table that are encoded, and images in limbo that are looked at, between two turns of the event loop. */
 const tableSlice = 4096;
-
-/** Images in limbo that are looked at between two turns. */
 const limboSlice = 1024;
 
-/** Least and most units kept free for a checkpoint. */
+/** Least and most units kept free for a checkpoint, and for jobs. */
 const reserveUnitsMin = 32;
 const reserveUnitsMax = 16384;
-
-/** Least and most units kept free for jobs. */
 const jobUnitsMin = 16;
 const jobUnitsMax = 16384;
 
@@ -176,11 +172,17 @@ export class BlockStore {
    * not used again before the read is over.
    */
   async readData(number: BlockNumber, from: number, length: number): Promise<Uint8Array> {
-    const image = this.#image(number);
-    assert(from >= 0 && length >= 0 && from + length <= image.place.length, 'a read lies within its block');
+    const target = new Uint8Array(length);
+    await this.readInto(number, from, target);
+    return target;
+  }
+
+  /** As `readData`, into memory of the caller. */
+  async readInto(number: BlockNumber, from: number, target: Uint8Array): Promise<void> {
+    const image = this.#image(number, from + target.length);
     image.readers++;
     try {
-      return await this.#file.read(image.place.first * unitBytes + from, length);
+      await this.#file.readInto(image.place.first * unitBytes + from, target);
     } finally {
       image.readers--;
       this.#settle(image);
@@ -189,8 +191,7 @@ export class BlockStore {
 
   /** As `readData`, at once, if that is quick; undefined: it is not. The bytes are good until the next call. */
   readDataNow(number: BlockNumber, from: number, length: number): Uint8Array | undefined {
-    const { place } = this.#image(number);
-    assert(from >= 0 && length >= 0 && from + length <= place.length, 'a read lies within its block');
+    const { place } = this.#image(number, from + length);
     return this.#file.readNow(place.first * unitBytes + from, length);
   }
 
@@ -357,8 +358,10 @@ export class BlockStore {
     }
   }
 
-  #image(number: BlockNumber): Image {
-    return must(this.#images.get(number), 'a block number names a block');
+  #image(number: BlockNumber, readTo = 0): Image {
+    const image = must(this.#images.get(number), 'a block number names a block');
+    assert(readTo <= image.place.length, 'a read lies within its block');
+    return image;
   }
 
   /** The image of the tree that lies last in the file. */
@@ -479,10 +482,8 @@ export class BlockStore {
     }
   }
 
-  #releaseTwice(place: TwicePlace): void {
-    const units = unitsFor(place.length);
-    this.#file.release(place.first, units);
-    this.#file.release(place.second, units);
+  #releaseTwice({ first, second, length }: TwicePlace): void {
+    for (const start of [first, second]) this.#file.release(start, unitsFor(length));
   }
 
   /** Units that a checkpoint can need at worst: every meta block anew, and the table. */
@@ -490,8 +491,4 @@ export class BlockStore {
     const units = 2 * unitsFor(this.#superblock.table?.length ?? 0) + this.#metaUnits;
     return { checkpoint: Math.min(Math.max(units, reserveUnitsMin), reserveUnitsMax), jobs: this.#jobUnits };
   }
-}
-
-function directoryOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/')) || '/';
 }

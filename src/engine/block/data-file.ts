@@ -104,3 +104,8 @@ export function usedPieces(places: readonly BlockPlace[], table: TwicePlace | un
   for (const place of places) pieces.push(...piecesOf(place));
   return pieces.sort((a, b) => a.start - b.start);
 }
+
+/** The directory that holds a file. */
+export function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/';
+}

@@ -13,7 +13,8 @@ import { Fences } from './fences.ts';
 import type { FenceRow, FilterRow } from './fences.ts';
 import { Filter, FilterBuilder, filterKeys } from './filter.ts';
 import type { MessageSlice } from './message.ts';
-import type { Run } from './run.ts';
+import { freshMemory } from './run.ts';
+import type { MemorySource, Run } from './run.ts';
 import { RunBuilder } from './run-builder.ts';
 import type { MessageSink } from './run-builder.ts';
 import { decodeRun, encodedRunLengthMax, encodeRun } from './run-format.ts';
@@ -56,6 +57,8 @@ const spares: Workspace[] = [];
 
 /** An extent below this part of `readPageBytes` has no filter: reading it costs what reading a filter costs. */
 const unfilteredPart = 1 / 4;
+
+const freshBytes = (bytes: number): Uint8Array => new Uint8Array(bytes);
 
 /** Messages in, image and fences out. */
 export class ExtentBuilder implements MessageSink {
@@ -112,15 +115,15 @@ export class ExtentBuilder implements MessageSink {
     this.#note(slice.seq);
   }
 
-  /** The extent of all messages so far, which are not none; the image is a fresh copy, and the builder is empty afterwards. */
-  finish(): { image: Uint8Array; fences: Fences } {
+  /** The extent of all messages so far, which are not none; the image is a copy in memory that `allocate` gives, and the builder is empty afterwards. */
+  finish(allocate: (bytes: number) => Uint8Array = freshBytes): { image: Uint8Array; fences: Fences } {
     assert(!this.isEmpty, 'an extent holds a message');
     const workspace = this.#open();
     const { keys, keyOffsets, count } = workspace.basement;
     const lastKey = keys.slice(keyOffsets[count - 1], keyOffsets[count]);
     this.#closeBasement();
     if (workspace.filter.count > 0 && (this.#filterRows.length > 0 || this.#closedRaw >= this.#readPageBytes * unfilteredPart)) this.#closeFilter();
-    const image = new Uint8Array(this.#imageLength + this.#filtersLength);
+    const image = allocate(this.#imageLength + this.#filtersLength);
     image.set(workspace.image.subarray(0, this.#imageLength));
     image.set(workspace.filters.subarray(0, this.#filtersLength), this.#imageLength);
     const summary = { codec: this.#codec.id, minSeq: this.#minSeq, maxSeq: this.#maxSeq, lastKey };
@@ -225,9 +228,14 @@ export class ExtentBuilder implements MessageSink {
  * EngineError `corruption`, to which the caller adds the place; an unknown codec or kind is `format`.
  */
 export function decodeBasement(stored: Uint8Array, fences: Fences, index: number, codecs: Codecs): Run {
+  return decodeBasementInto(stored, { fences, index }, codecs, freshMemory);
+}
+
+/** As `decodeBasement`, in memory of `source`. */
+export function decodeBasementInto(stored: Uint8Array, { fences, index }: { readonly fences: Fences; readonly index: number }, codecs: Codecs, source: MemorySource): Run {
   if (stored.length !== fences.storedLength(index)) throw damaged(`${String(stored.length)} bytes of ${String(fences.storedLength(index))}`);
   if (crc32c(stored) !== fences.checksum(index)) throw damaged('the checksum does not match');
-  const run = fences.isPlain(index) ? decodeRun(stored) : decodeRun(...decompressed(stored, fences, index, codecs));
+  const run = fences.isPlain(index) ? decodeRun(stored, 0, stored.length, source) : decodeRun(...decompressed(stored, fences, index, codecs), source);
   if (run.count !== fences.rows(index)) throw damaged(`${String(run.count)} messages of ${String(fences.rows(index))}`);
   if (!equalBytes(run.key(0), fences.firstKey(index))) throw damaged('the first key is another');
   return run;

@@ -5,7 +5,7 @@ import { assert } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
 import type { Message, MessageSlice } from './message.ts';
 import { RunMemory, runOf } from './run.ts';
-import type { Run, RunColumns } from './run.ts';
+import type { MemorySource, Run, RunColumns } from './run.ts';
 
 /** Below this a loop copies faster than a view and `set`. */
 const loopCopyMax = 28;
@@ -108,10 +108,10 @@ export class RunBuilder implements RunColumns, MessageSink {
     return this.#lastKeyIs(slice.bytes, slice.keyStart, slice.keyEnd);
   }
 
-  /** The run of all messages so far, in memory of its own; the builder is empty afterwards. */
-  finish(): Run {
+  /** The run of all messages so far, in memory of its own, or that of `source`; the builder is empty afterwards. */
+  finish(source?: MemorySource): Run {
     const count = this.#count;
-    const memory = new RunMemory(count, this.keyBytes, this.valueBytes, this.#anySeq);
+    const memory = new RunMemory({ count, keyBytes: this.keyBytes, valueBytes: this.valueBytes, withSeqs: this.#anySeq }, source);
     memory.keyOffsets.set(this.keyOffsets.subarray(0, count + 1));
     memory.valueOffsets.set(this.valueOffsets.subarray(0, count + 1));
     memory.kinds.set(this.kinds.subarray(0, count));

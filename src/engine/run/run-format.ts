@@ -6,8 +6,8 @@ import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { writeVarint } from '../../base/varint.ts';
 import { messageKindMax } from './message.ts';
-import { RunMemory, runOf } from './run.ts';
-import type { Run, RunColumns } from './run.ts';
+import { freshMemory, RunMemory, runOf } from './run.ts';
+import type { MemorySource, Run, RunColumns } from './run.ts';
 import { sharedPrefix } from './sorted-keys.ts';
 
 /** Bits of the first byte: which columns there are, and which lengths are stored once because all are equal. */
@@ -93,10 +93,10 @@ function writeSuffixes(columns: RunColumns, prefix: number, target: Uint8Array, 
   return to;
 }
 
-/** The run that payload[start, end) holds, in memory of its own. The order of its keys is not checked: see `Run.firstUnsorted`. */
-export function decodeRun(payload: Uint8Array, start = 0, end: number = payload.length): Run {
+/** The run that payload[start, end) holds, in memory of its own, or that of `source`. The order of its keys is not checked: see `Run.firstUnsorted`. */
+export function decodeRun(payload: Uint8Array, start = 0, end: number = payload.length, source: MemorySource = freshMemory): Run {
   assert(start >= 0 && start <= end && end <= payload.length, 'a payload lies within its bytes');
-  return new RunDecoder(payload, start, end).decode();
+  return new RunDecoder(payload, start, end).decode(source);
 }
 
 /** A position that moves through the payload; every read is checked against its end. */
@@ -111,12 +111,12 @@ class RunDecoder {
     this.#end = end;
   }
 
-  decode(): Run {
+  decode(source: MemorySource): Run {
     if (this.#at >= this.#end) this.#fail('an empty run has a byte and a count');
     const flags = this.#bytes[this.#at++] as number;
     if (flags > knownFlags) throw new EngineError('format', `a run with unknown columns (${String(flags)})`, { place: { offset: this.#at - 1 } });
     const count = this.#varint();
-    if (count === 0) return this.#finish(new RunMemory(0, 0, 0, false));
+    if (count === 0) return this.#finish(new RunMemory({ count: 0, keyBytes: 0, valueBytes: 0, withSeqs: false }, source));
     // Two messages differ in key or in seq, so each has a byte of its own in one of these columns. It bounds what is allocated below.
     if (count > this.#end - this.#at) this.#fail('more messages than bytes');
     const prefixLength = this.#varint();
@@ -126,11 +126,13 @@ class RunDecoder {
     // A prefix is stored once and stands in memory before every key: bounded here, or a few bytes could ask for gigabytes.
     const keyBytes = prefixLength * count + keyLengths.total;
     if (keyBytes > keyBytesMax) this.#fail('keys beyond their limit');
-    const memory = new RunMemory(count, keyBytes, valueLengths.total, (flags & columnFlags.seqs) !== 0);
+    const memory = new RunMemory({ count, keyBytes, valueBytes: valueLengths.total, withSeqs: (flags & columnFlags.seqs) !== 0 }, source);
     this.#readOffsets(keyLengths, prefixLength, memory.keyOffsets);
     this.#readOffsets(valueLengths, 0, memory.valueOffsets);
     if (memory.seqs !== undefined) this.#readSeqs(memory.seqs);
     if ((flags & columnFlags.kinds) !== 0) this.#readKinds(memory.kinds);
+    // Memory may have been another run's.
+    else memory.kinds.fill(0);
     this.#readKeys(memory, prefixAt, prefixLength, this.#skip(keyLengths.total));
     const valuesAt = this.#skip(valueLengths.total);
     memory.values.set(this.#bytes.subarray(valuesAt, valuesAt + valueLengths.total));
@@ -153,6 +155,7 @@ class RunDecoder {
     const bytes = this.#bytes;
     let from = lengths.at;
     let sum = 0;
+    offsets[0] = 0;
     for (let i = 1; i <= count; i++) {
       let byte = bytes[from++] as number;
       let length = byte & 0x7f;

@@ -22,6 +22,37 @@ export interface RunColumns {
 /** The objects beside the memory block, roughly. */
 const objectBytes = 640;
 
+/** Memory of at least so many bytes, as it comes. */
+export type MemorySource = (bytes: number) => ArrayBuffer;
+
+/** Memory of its own for each. */
+export const freshMemory: MemorySource = (bytes) => new ArrayBuffer(bytes);
+
+/** Two blocks of memory that are given in turn, for runs of which only the last two are looked at. They grow, and stay for the next ones. */
+export class AlternatingMemory {
+  #next: ArrayBuffer = new ArrayBuffer(0);
+  #last: ArrayBuffer = new ArrayBuffer(0);
+
+  readonly take: MemorySource = (bytes) => {
+    [this.#next, this.#last] = [this.#last, this.#next];
+    if (this.#last.byteLength < bytes) this.#last = new ArrayBuffer(bytes + (bytes >>> 2));
+    return this.#last;
+  };
+
+  /** Nobody looks at the run that was made last: its memory is the next one's. */
+  giveBack(): void {
+    [this.#next, this.#last] = [this.#last, this.#next];
+  }
+}
+
+/** What decides how much memory a run takes. */
+export interface RunShape {
+  readonly count: number;
+  readonly keyBytes: number;
+  readonly valueBytes: number;
+  readonly withSeqs: boolean;
+}
+
 /** Uninitialised columns of exact sizes in one memory block; whoever asked fills them and makes a Run of them. */
 export class RunMemory implements RunColumns {
   readonly count: number;
@@ -34,14 +65,14 @@ export class RunMemory implements RunColumns {
   readonly heads: Uint32Array;
   readonly byteSize: number;
 
-  constructor(count: number, keyBytes: number, valueBytes: number, withSeqs: boolean) {
+  constructor({ count, keyBytes, valueBytes, withSeqs }: RunShape, source: MemorySource = freshMemory) {
     const offsetsAt = withSeqs ? 8 * count : 0;
     const valueOffsetsAt = offsetsAt + 4 * (count + 1);
     const headsAt = valueOffsetsAt + 4 * (count + 1);
     const kindsAt = headsAt + 4 * count;
     const keysAt = kindsAt + count;
     const valuesAt = keysAt + keyBytes;
-    const memory = new ArrayBuffer(valuesAt + valueBytes);
+    const memory = source(valuesAt + valueBytes);
     this.count = count;
     this.seqs = withSeqs ? new Float64Array(memory, 0, count) : undefined;
     this.keyOffsets = new Uint32Array(memory, offsetsAt, count + 1);

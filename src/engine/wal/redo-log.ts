@@ -4,17 +4,19 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
-import type { Durability, Seq, Soon } from '../types.ts';
+import type { Durability, LogWriterName, Seq, Soon } from '../types.ts';
 import type { Appended, CommitLog } from './commit-log.ts';
 import { GroupEncoder, groupBytes, groupUnit, recordHeaderBytes } from './group.ts';
 import type { LogEnd, LoggedGroup, RecordSink } from './log-reader.ts';
 import { LogReader } from './log-reader.ts';
+import { LogWriter, logWriters } from './log-writer.ts';
 import type { Segment, SegmentFile } from './segment.ts';
 import { createSegment, highestNumber, listSegments, recycleSegment } from './segment.ts';
 
 export interface RedoLogOptions {
   readonly segmentBytes: number;
   readonly durability: Durability;
+  readonly logWriter: LogWriterName;
 }
 
 /** Where reading begins: the segment that holds the oldest needed record, and that record's seq. */
@@ -53,6 +55,7 @@ export class RedoLog implements CommitLog {
   readonly #options: RedoLogOptions;
   readonly #delayed: boolean;
   readonly #encoder: GroupEncoder = new GroupEncoder();
+  readonly #writer: LogWriter;
   #segment: Segment;
   #offset: number = 0;
   /** Bytes of a group that was taken and has no place yet, because the log goes on in the next segment. */
@@ -67,7 +70,7 @@ export class RedoLog implements CommitLog {
   #seqNext: number;
   #pending: Pending[] = [];
   #pendingBytes: number = 0;
-  #writer: Promise<void> | undefined;
+  #writing: Promise<void> | undefined;
   #failure: EngineError | undefined;
   readonly #failed: (error: EngineError) => void;
   #closed: boolean = false;
@@ -76,11 +79,12 @@ export class RedoLog implements CommitLog {
   #spares: { readonly path: string; readonly size: number }[] = [];
   readonly counters: { bytes: number; syncs: number; groups: number } = { bytes: 0, syncs: 0, groups: 0 };
 
-  private constructor(env: Env, directory: string, options: RedoLogOptions, start: { segment: Segment; end: LogEnd; seqNext: number; failed: Recovery['failed'] }) {
+  private constructor(env: Env, directory: string, options: RedoLogOptions, start: { writer: LogWriter; segment: Segment; end: LogEnd; seqNext: number; failed: Recovery['failed'] }) {
     this.#env = env;
     this.#directory = directory;
     this.#options = options;
     this.#delayed = options.durability !== 'sync';
+    this.#writer = start.writer;
     this.#segment = start.segment;
     this.#numberNext = start.segment.number + 1;
     this.#group = start.end.tail.at(-1)?.number ?? 0;
@@ -104,8 +108,9 @@ export class RedoLog implements CommitLog {
     }
     const number = Math.max(highestNumber(found) + 1, recovery.from.segment);
     const size = Math.max(firstSegmentBytes, end.tail.reduce((sum, group) => sum + groupBytes(bytesOf(group.bodies)), 0));
-    const segment = await createSegment(env, directory, number, { size, durableWrites: options.durability === 'sync' });
-    const log = new RedoLog(env, directory, options, { segment, end, seqNext: lastSeq + 1, failed: recovery.failed });
+    const writer = new LogWriter(logWriters[options.logWriter], env.clock, options.durability === 'sync');
+    const segment = await createSegment(env, directory, number, { size, preallocates: writer.preallocates, durableWrites: writer.durableWrites });
+    const log = new RedoLog(env, directory, options, { writer, segment, end, seqNext: lastSeq + 1, failed: recovery.failed });
     await log.#repeat(end.tail);
     for (const file of found) await log.#keepOrRemove(file, end, recovery.from.segment);
     if (found.length > 0) await env.files.syncDirectory(directory);
@@ -124,7 +129,7 @@ export class RedoLog implements CommitLog {
       this.#offset += image.length;
       this.#chain = checksum;
     }
-    if (this.#delayed) await this.#segment.file.sync();
+    if (!this.#writer.durableWrites) await this.#segment.file.sync();
   }
 
   async #keepOrRemove(file: SegmentFile, end: LogEnd, from: number): Promise<void> {
@@ -233,25 +238,26 @@ export class RedoLog implements CommitLog {
       this.#pending.push({ body, seq, resolve, reject });
     });
     this.#pendingBytes += body.length + recordHeaderBytes;
-    this.#writer ??= this.#write();
+    this.#writing ??= this.#write();
     return { seq: seq as Seq, safe };
   }
 
   /** Writes groups until nothing is pending. */
   async #write(): Promise<void> {
-    // Commits of the same turn of the event loop shall share a group.
-    await Promise.resolve();
+    // Commits that begin together shall share a group; where nothing else goes on during a write, those of all sockets that had something to read.
+    await (this.#writer.writesNow(this.#segment.file) ? this.#env.tasks.pause() : Promise.resolve());
     while (this.#pending.length > 0 && this.#failure === undefined) {
       const group = this.#takeGroup();
       try {
-        await this.#writeGroup(group);
+        const writing = this.#writeGroup(group);
+        if (writing !== undefined) await writing;
       } catch (cause) {
         this.#fail(new EngineError('poisoned', 'writing the log failed', { cause }), group);
         break;
       }
       for (const pending of group) pending.resolve();
     }
-    this.#writer = undefined;
+    this.#writing = undefined;
   }
 
   #takeGroup(): Pending[] {
@@ -259,7 +265,7 @@ export class RedoLog implements CommitLog {
     let count = 0;
     for (const pending of this.#pending) {
       bytes += pending.body.length + recordHeaderBytes;
-      if (count > 0 && bytes > groupBytesMax) break;
+      if (count > 0 && (bytes > groupBytesMax || count >= this.#writer.recordsMax)) break;
       count += 1;
     }
     const group = this.#pending.splice(0, count);
@@ -267,25 +273,35 @@ export class RedoLog implements CommitLog {
     return group;
   }
 
-  async #writeGroup(group: readonly Pending[]): Promise<void> {
+  #writeGroup(group: readonly Pending[]): Soon<void> {
     const bodies = group.map((pending) => pending.body);
     const firstSeq = (group[0] as Pending).seq;
     const length = groupBytes(bytesOf(bodies));
     this.#unplaced = length;
-    if (length > this.#segment.size - this.#offset) await this.#roll(length, firstSeq - 1);
+    if (length > this.#segment.size - this.#offset) return this.#roll(length, firstSeq - 1).then(() => this.#put(bodies, firstSeq));
+    return this.#put(bodies, firstSeq);
+  }
+
+  /** Writes a group where there is room for it. */
+  #put(bodies: readonly Uint8Array[], firstSeq: number): Soon<void> {
     const place = { segment: this.#segment.number, number: this.#group + 1, firstSeq, chain: this.#chain, synced: this.#synced };
     const { image, checksum } = this.#encoder.encode(bodies, place);
     const at = this.#offset;
     this.#offset += image.length;
     this.#unplaced = 0;
-    await this.#segment.file.write(image, at);
-    this.#group = place.number;
-    this.#chain = checksum;
-    this.counters.bytes += image.length;
-    this.counters.groups += 1;
-    if (this.#delayed) return;
-    this.#synced = this.#group;
-    this.counters.syncs += 1;
+    const written = (): void => {
+      this.#group = place.number;
+      this.#chain = checksum;
+      this.counters.bytes += image.length;
+      this.counters.groups += 1;
+      if (this.#delayed) return;
+      this.#synced = this.#group;
+      this.counters.syncs += 1;
+    };
+    const writing = this.#writer.write(this.#segment.file, image, at);
+    if (writing !== undefined) return writing.then(written);
+    written();
+    return undefined;
   }
 
   /** Goes on in the next segment. */
@@ -331,7 +347,7 @@ export class RedoLog implements CommitLog {
     const recycled = await this.#recycle(size, size * 2);
     if (recycled !== undefined) return recycled;
     try {
-      return await createSegment(this.#env, this.#directory, this.#numberNext++, { size, durableWrites: !this.#delayed });
+      return await createSegment(this.#env, this.#directory, this.#numberNext++, { size, preallocates: this.#writer.preallocates, durableWrites: this.#writer.durableWrites });
     } catch (error) {
       const any = error instanceof EngineError && error.code === 'no-space' ? await this.#recycle(Math.max(needed, urgentBytes * 2), Infinity) : undefined;
       if (any === undefined) throw error;
@@ -343,7 +359,7 @@ export class RedoLog implements CommitLog {
     const at = this.#spares.findIndex((spare) => spare.size >= sizeMin && spare.size <= sizeMax);
     const spare = at < 0 ? undefined : this.#spares.splice(at, 1)[0];
     if (spare === undefined) return undefined;
-    return await recycleSegment(this.#env, this.#directory, this.#numberNext++, { path: spare.path, durableWrites: !this.#delayed });
+    return await recycleSegment(this.#env, this.#directory, this.#numberNext++, { path: spare.path, durableWrites: this.#writer.durableWrites });
   }
 
   #fail(error: EngineError, group: readonly Pending[]): void {
@@ -356,7 +372,7 @@ export class RedoLog implements CommitLog {
   }
 
   async #idle(): Promise<void> {
-    while (this.#writer !== undefined) await this.#writer;
+    while (this.#writing !== undefined) await this.#writing;
   }
 
   async sync(): Promise<void> {
@@ -379,7 +395,7 @@ export class RedoLog implements CommitLog {
     while (this.#full.length > 0 && (this.#full[0]?.lastSeq ?? Infinity) <= seq) {
       const segment = this.#full.shift();
       if (segment === undefined) break;
-      if (this.#spares.length < sparesMax && segment.size <= this.#options.segmentBytes) this.#spares.push({ path: segment.file.path, size: segment.size });
+      if (this.#writer.preallocates && this.#spares.length < sparesMax && segment.size <= this.#options.segmentBytes) this.#spares.push({ path: segment.file.path, size: segment.size });
       else await this.#env.files.remove(segment.file.path);
     }
   }

@@ -37,13 +37,20 @@ export async function listSegments(env: Env, directory: string): Promise<Segment
     .sort((a, b) => a.number - b.number);
 }
 
-/** Makes a segment of at least `size` bytes: full, synced, named durably. What was begun is removed when it fails. */
-export async function createSegment(env: Env, directory: string, number: number, options: { readonly size: number; readonly durableWrites: boolean }): Promise<Segment> {
+/** How a segment is made: of at least so many bytes, full or to be grown, and whether writes to it are durable by themselves. */
+export interface SegmentOptions {
+  readonly size: number;
+  readonly preallocates: boolean;
+  readonly durableWrites: boolean;
+}
+
+/** Makes a segment: full if it is to be, synced, named durably. What was begun is removed when it fails. */
+export async function createSegment(env: Env, directory: string, number: number, options: SegmentOptions): Promise<Segment> {
   const size = Math.ceil(options.size / groupUnit) * groupUnit;
   const path = segmentPath(directory, number);
   const file = await env.files.open(path, 'create', { durableWrites: false });
   try {
-    for (let at = 0; at < size; at += zeros.length) await file.write(zeros.subarray(0, Math.min(zeros.length, size - at)), at);
+    for (let at = 0; options.preallocates && at < size; at += zeros.length) await file.write(zeros.subarray(0, Math.min(zeros.length, size - at)), at);
     await file.sync();
     await env.files.syncDirectory(directory);
   } catch (error) {

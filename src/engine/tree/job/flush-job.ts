@@ -10,7 +10,7 @@ import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { Tree } from '../tree.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
-import type { MergeSource } from './merge-work.ts';
+import type { MergeSource } from './merge-request.ts';
 import type { JobStep } from './request.ts';
 import { merge, readNode } from './request.ts';
 import { growRoot } from './split.ts';

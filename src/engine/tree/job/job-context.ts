@@ -5,7 +5,7 @@ import type { DictionaryOptions } from '../../types.ts';
 import type { FlushLimits } from '../edit.ts';
 import type { Extent, LeafNode } from '../node.ts';
 import type { RangeDelete } from '../../run/range-delete.ts';
-import type { MergeSource, MergeWork } from './merge-work.ts';
+import type { MergeSource, MergeWork } from './merge-request.ts';
 
 /** What a job is given when it is made. */
 export interface JobContext {

@@ -1,16 +1,16 @@
 // Inputs of a merge: a frozen front, or an extent within a range of keys, given to the kernel run by run. Of an extent several basements are
 // asked for at a time, since an answer may come from another thread.
 
-import { compareBytes } from '../../../base/bytes.ts';
 import { EngineError } from '../../../base/errors.ts';
 import type { Codecs } from '../../../env/index.ts';
-import { decodeBasement } from '../../run/extent.ts';
+import { decodeBasementInto } from '../../run/extent.ts';
 import type { Fences } from '../../run/fences.ts';
-import type { Run } from '../../run/run.ts';
+import type { AlternatingMemory, Run } from '../../run/run.ts';
 import { RunBuilder } from '../../run/run-builder.ts';
 import type { Front } from '../front.ts';
 import { emptySlice } from '../front.ts';
-import type { MergeSource, MergeStep } from './merge-work.ts';
+import { basementsOf, batchOf } from './merge-request.ts';
+import type { ExtentSource, MergeStep } from './merge-request.ts';
 
 /** A run and the part of it that belongs to the merge. */
 export interface MergeWindow {
@@ -26,17 +26,17 @@ export interface MergeInput {
 
 const sliceEntries = 1024;
 
-/** Stored bytes that are asked for at once; at least one basement. */
-const batchBytes = 256 * 1024;
-
 /** All of a frozen front, in slices. */
 export class FrontInput implements MergeInput {
   readonly #front: Front;
   readonly #order: Uint32Array;
   readonly #builder: RunBuilder = new RunBuilder(sliceEntries, 64 * 1024);
+  readonly #memory: AlternatingMemory;
   #at: number = 0;
 
-  constructor(front: Front) {
+  /** The kernel looks back at the message before: at most two runs of an input are looked at. */
+  constructor(front: Front, memory: AlternatingMemory) {
+    this.#memory = memory;
     this.#front = front;
     this.#order = front.sortedWhole();
   }
@@ -52,7 +52,7 @@ export class FrontInput implements MergeInput {
       front.slice(entry, slice);
       builder.appendSlice(slice);
     }
-    const run = builder.finish();
+    const run = builder.finish(this.#memory.take);
     return { run, start: 0, end: run.count };
   }
 }
@@ -62,6 +62,7 @@ export class ExtentInput implements MergeInput {
   readonly #fences: Fences;
   readonly #source: number;
   readonly #codecs: Codecs;
+  readonly #memory: AlternatingMemory;
   readonly #from: Uint8Array | undefined;
   readonly #to: Uint8Array | undefined;
   #basement: number;
@@ -71,23 +72,15 @@ export class ExtentInput implements MergeInput {
   #stored: Uint8Array = new Uint8Array(0);
   #at: number = 0;
 
-  constructor(source: Extract<MergeSource, { kind: 'extent' }>, index: number, codecs: Codecs) {
+  /** Inputs of one chain share their memory. */
+  constructor(source: ExtentSource, index: number, codecs: Codecs, memory: AlternatingMemory) {
+    this.#memory = memory;
     this.#fences = source.extent.fences;
     this.#source = index;
     this.#codecs = codecs;
     this.#from = source.from;
     this.#to = source.to;
-    this.#basement = source.from === undefined ? 0 : this.#fences.firstFor(source.from);
-    this.#last = this.#end();
-  }
-
-  /** The first basement that begins at or behind the end of the range. */
-  #end(): number {
-    const { length } = this.#fences;
-    if (this.#to === undefined) return length;
-    let end = this.#basement;
-    while (end < length && compareBytes(this.#fences.firstKey(end), this.#to) < 0) end++;
-    return end;
+    ({ from: this.#basement, to: this.#last } = basementsOf(source));
   }
 
   *next(): MergeStep<MergeWindow | undefined> {
@@ -96,6 +89,7 @@ export class ExtentInput implements MergeInput {
       const start = this.#from === undefined ? 0 : run.lowerBound(this.#from, 0, run.count);
       const end = this.#to === undefined ? run.count : run.lowerBound(this.#to, 0, run.count);
       if (start < end) return { run, start, end };
+      this.#memory.giveBack();
     }
     return undefined;
   }
@@ -106,7 +100,7 @@ export class ExtentInput implements MergeInput {
     const stored = this.#stored.subarray(this.#at, end);
     this.#at = end;
     try {
-      return decodeBasement(stored, this.#fences, basement, this.#codecs);
+      return decodeBasementInto(stored, { fences: this.#fences, index: basement }, this.#codecs, this.#memory.take);
     } catch (error) {
       if (error instanceof EngineError) yield { kind: 'damaged', source: this.#source, basement, error };
       throw error;
@@ -114,11 +108,7 @@ export class ExtentInput implements MergeInput {
   }
 
   *#ask(from: number): MergeStep<void> {
-    let to = from;
-    let bytes = 0;
-    do bytes += this.#fences.storedLength(to++);
-    while (to < this.#last && bytes + this.#fences.storedLength(to) <= batchBytes);
-    const answer = yield { kind: 'stored', source: this.#source, from, to };
+    const answer = yield batchOf(this.#fences, this.#source, from, this.#last);
     this.#stored = answer ?? new Uint8Array(0);
     this.#at = 0;
   }

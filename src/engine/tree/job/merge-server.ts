@@ -4,14 +4,33 @@
 import { assert, must } from '../../../base/assert.ts';
 import type { Codecs, ServedChannel } from '../../../env/index.ts';
 import { mergeExtents } from './merge-work.ts';
-import type { MergeRequest, MergeStep } from './merge-work.ts';
-import type { FromWorker, ToWorker } from './merge-wire.ts';
+import type { MergeRequest, MergeStep } from './merge-request.ts';
+import type { FromWorker, Region, ToWorker, WorkerWord } from './merge-wire.ts';
 import { decodeWork, encodeFences } from './merge-wire.ts';
+
+/** Extents that may wait to be written while the merge goes on. */
+const untakenMax = 2;
+
+/** Least memory for an image, and the most that is kept for the next one. */
+const slotBytesMin = 64 * 1024;
+const slotBytesMax = 2 * 1024 * 1024;
 
 class MergeServer {
   readonly #channel: ServedChannel;
   readonly #codecs: Codecs;
   #merge: MergeStep<void> | undefined;
+  #number: number = 0;
+  /** What the main thread fills, its parts, and for each source the bytes of the batch that is there and was not asked for. */
+  #slab: SharedArrayBuffer = new SharedArrayBuffer(0);
+  #regions: readonly Region[] = [];
+  #there: number[] = [];
+  /** Memory for images, given in turn: one is taken before its turn comes again. */
+  readonly #slots: SharedArrayBuffer[] = [];
+  #slot: number = 0;
+  /** Extents that were sent and not taken yet. */
+  #untaken: number = 0;
+  /** The merge waits until one of them is. */
+  #isFull: boolean = false;
 
   constructor(channel: ServedChannel, codecs: Codecs) {
     this.#channel = channel;
@@ -19,26 +38,52 @@ class MergeServer {
   }
 
   take(message: ToWorker): void {
-    if (message.kind === 'forget') {
-      this.#merge = undefined;
-      return;
-    }
     try {
-      if (message.kind === 'begin') {
-        assert(this.#merge === undefined, 'one merge at a time');
-        this.#merge = mergeExtents(decodeWork(message), this.#codecs);
-      }
-      this.#goOn(message.kind === 'stored' ? message.bytes : undefined);
+      this.#take(message);
     } catch (error) {
       this.#merge = undefined;
       this.#send({ kind: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
   }
 
-  /** Runs to the next request that has an answer. */
-  #goOn(answer: Uint8Array | undefined): void {
+  #take(message: ToWorker): void {
+    switch (message.kind) {
+      case 'begin':
+        assert(this.#merge === undefined, 'one merge at a time');
+        this.#merge = mergeExtents(decodeWork(message), this.#codecs, (bytes) => this.#allocate(bytes));
+        this.#number = message.merge;
+        this.#slab = message.slab;
+        this.#regions = message.regions;
+        this.#there = message.regions.map((region) => (region.kind === 'extent' ? region.firstBytes : 0));
+        this.#untaken = 0;
+        this.#isFull = false;
+        this.#goOn(undefined);
+        break;
+      case 'stored':
+        this.#there[message.source] = message.bytes;
+        this.#goOn(this.#batch(message.source));
+        break;
+      case 'taken':
+        this.#untaken -= 1;
+        if (this.#isFull) {
+          this.#isFull = false;
+          this.#goOn(undefined);
+        }
+        break;
+      case 'forget':
+        this.#merge = undefined;
+        this.#isFull = false;
+        break;
+    }
+  }
+
+  /** Runs until something must be waited for. */
+  #goOn(first: Uint8Array | undefined): void {
     const merge = must(this.#merge, 'answers come while a merge is under way');
-    for (let step = merge.next(answer); ; step = merge.next()) {
+    let answer = first;
+    for (;;) {
+      const step = merge.next(answer);
+      answer = undefined;
       if (step.done === true) {
         this.#merge = undefined;
         this.#send({ kind: 'end' });
@@ -46,36 +91,58 @@ class MergeServer {
       }
       const request = step.value;
       if (request.kind === 'pause') continue;
-      this.#ask(request);
-      return;
+      if (request.kind === 'stored') answer = this.#batch(request.source);
+      if (answer === undefined && !this.#ask(request)) return;
     }
   }
 
-  #ask(request: Exclude<MergeRequest, { kind: 'pause' }>): void {
+  /** The batch of a source that is there, once. */
+  #batch(source: number): Uint8Array | undefined {
+    const region = this.#regions[source];
+    const bytes = this.#there[source] ?? 0;
+    this.#there[source] = 0;
+    return bytes === 0 || region?.kind !== 'extent' ? undefined : new Uint8Array(this.#slab, region.at, bytes);
+  }
+
+  #allocate(bytes: number): Uint8Array {
+    this.#slot = (this.#slot + 1) % untakenMax;
+    let slot = this.#slots[this.#slot];
+    if (slot === undefined || slot.byteLength < bytes || slot.byteLength > Math.max(bytes, slotBytesMax)) {
+      slot = new SharedArrayBuffer(Math.max(slotBytesMin, bytes + (bytes >>> 2)));
+      this.#slots[this.#slot] = slot;
+    }
+    return new Uint8Array(slot, 0, bytes);
+  }
+
+  /** Sends a request; whether the merge goes on at once. */
+  #ask(request: Exclude<MergeRequest, { kind: 'pause' }>): boolean {
     switch (request.kind) {
       case 'stored':
         this.#send(request);
-        break;
+        return false;
       case 'built': {
         const { range, image, fences } = request;
-        this.#send({ kind: 'built', range, image, fences: encodeFences(fences) }, [image]);
-        break;
+        this.#send({ kind: 'built', range, image, fences: encodeFences(fences) });
+        this.#untaken += 1;
+        this.#isFull = this.#untaken >= untakenMax;
+        return !this.#isFull;
       }
       case 'duplicate':
         this.#merge = undefined;
         this.#send(request);
-        break;
+        return false;
       case 'damaged': {
         const { source, basement, error } = request;
         this.#merge = undefined;
         this.#send({ kind: 'damaged', source, basement, code: error.code, message: error.message });
-        break;
+        return false;
       }
     }
   }
 
-  #send(message: FromWorker, moved: readonly Uint8Array[] = []): void {
-    this.#channel.post(message, moved);
+  #send(word: WorkerWord): void {
+    const message: FromWorker = { ...word, merge: this.#number };
+    this.#channel.post(message);
   }
 }
 

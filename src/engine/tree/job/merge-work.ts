@@ -2,112 +2,43 @@
 // or by size (leaves). It is plain data and a generator that asks for stored bytes and hands out images, so it runs on any thread: inline for
 // small jobs and in the simulator, else in the tree worker. Bounded steps: between two of them others go on.
 
-import type { EngineError } from '../../../base/errors.ts';
-import type { CodecName, Codecs } from '../../../env/index.ts';
 import { must } from '../../../base/assert.ts';
 import { equalBytes } from '../../../base/bytes.ts';
+import type { Codecs } from '../../../env/index.ts';
 import { ExtentBuilder } from '../../run/extent.ts';
-import type { Fences } from '../../run/fences.ts';
 import { Merge } from '../../run/merge.ts';
-import type { RangeDelete } from '../../run/range-delete.ts';
+import { AlternatingMemory } from '../../run/run.ts';
 import type { Run } from '../../run/run.ts';
 import type { MessageSink } from '../../run/run-builder.ts';
-import type { Front } from '../front.ts';
-import type { Extent } from '../node.ts';
 import { ChainInput, ExtentInput, FrontInput } from './merge-input.ts';
 import type { MergeInput } from './merge-input.ts';
-
-/** Messages of one age: a frozen front, or what an extent holds from a key on (inside) to a key (outside). */
-export type MergeSource =
-  | { readonly kind: 'front'; readonly front: Front }
-  | {
-      readonly kind: 'extent';
-      readonly extent: Extent;
-      readonly from?: Uint8Array;
-      readonly to?: Uint8Array;
-      /** Goes on where the source before it ends: both are one input. */
-      readonly follows?: boolean;
-    };
-
-/** Where extents end: before each pivot, for buffers; after so many raw bytes, for leaves, of which the oldest source is one. */
-export type MergeCut =
-  | { readonly kind: 'pivots'; readonly pivots: readonly Uint8Array[] }
-  | { readonly kind: 'leaves'; readonly bytes: number }
-  /** Rows that are loaded, after so many raw bytes: all are kept; in the last pass each key may come once, and everybody sees it. */
-  | { readonly kind: 'load'; readonly bytes: number; readonly isLast: boolean };
-
-/** A merge to be done. Nothing in it changes while it is. */
-export interface MergeWork {
-  /** Newest first. */
-  readonly sources: readonly MergeSource[];
-  /** Range deletes that go with the sources. */
-  readonly ranges: readonly RangeDelete[];
-  readonly cut: MergeCut;
-  /** Open snapshots and the newest visible seq, ascending (law 3). */
-  readonly snapshots: Float64Array;
-  readonly codec: CodecName;
-  readonly readPageBytes: number;
-}
-
-/** Stored bytes of basements [from, to) of a source, one after the other. */
-export interface StoredRequest {
-  readonly kind: 'stored';
-  readonly source: number;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** An extent is ready: that of range `range` between pivots, or leaf number `range`. */
-export interface BuiltExtent {
-  readonly kind: 'built';
-  readonly range: number;
-  readonly image: Uint8Array;
-  readonly fences: Fences;
-}
-
-/** A basement is not what was written; whoever answers throws, with the place. */
-export interface Damage {
-  readonly kind: 'damaged';
-  readonly source: number;
-  readonly basement: number;
-  readonly error: EngineError;
-}
-
-/** A load has two rows of one key; the merge is over. */
-export interface DuplicateRow {
-  readonly kind: 'duplicate';
-  readonly key: Uint8Array;
-  readonly value: Uint8Array;
-}
-
-/** What a merge asks for and hands out; only `stored` has an answer. */
-export type MergeRequest = StoredRequest | BuiltExtent | Damage | DuplicateRow | { readonly kind: 'pause' };
-
-/** A piece of a merge. */
-export type MergeStep<T> = Generator<MergeRequest, T, Uint8Array | undefined>;
+import type { DuplicateRow, MergeCut, MergeSource, MergeStep, MergeWork } from './merge-request.ts';
 
 /** Messages merged between two pauses. */
 const stepMessages = 1500;
 
-/** Does the work. */
-export function* mergeExtents(work: MergeWork, codecs: Codecs): MergeStep<void> {
+/** Does the work. `allocate` gives memory for an image, which belongs to whoever is handed it. */
+export function* mergeExtents(work: MergeWork, codecs: Codecs, allocate?: (bytes: number) => Uint8Array): MergeStep<void> {
   const inputs = inputsOf(work.sources, codecs);
   const { cut } = work;
   if (inputs.length === 0) return;
-  if (cut.kind === 'pivots') yield* intoBuffers(work, cut.pivots, { inputs, codecs });
-  else if (cut.kind === 'load') yield* loadExtents(work, cut, { inputs, codecs });
-  else yield* intoLeaves(work, cut.bytes, { inputs, codecs });
+  if (cut.kind === 'pivots') yield* intoBuffers(work, cut.pivots, { inputs, codecs, allocate });
+  else if (cut.kind === 'load') yield* loadExtents(work, cut, { inputs, codecs, allocate });
+  else yield* intoLeaves(work, cut.bytes, { inputs, codecs, allocate });
 }
 
 interface Means {
   readonly inputs: readonly MergeInput[];
   readonly codecs: Codecs;
+  readonly allocate: ((bytes: number) => Uint8Array) | undefined;
 }
 
 function inputsOf(sources: readonly MergeSource[], codecs: Codecs): MergeInput[] {
   const chains: MergeInput[][] = [];
+  let memory = new AlternatingMemory();
   sources.forEach((source, index) => {
-    const input = source.kind === 'front' ? new FrontInput(source.front) : new ExtentInput(source, index, codecs);
+    if (source.kind !== 'extent' || source.follows !== true) memory = new AlternatingMemory();
+    const input = source.kind === 'front' ? new FrontInput(source.front, memory) : new ExtentInput(source, index, codecs, memory);
     const last = source.kind === 'extent' && source.follows === true ? chains.at(-1) : undefined;
     if (last === undefined) chains.push([input]);
     else last.push(input);
@@ -116,23 +47,23 @@ function inputsOf(sources: readonly MergeSource[], codecs: Codecs): MergeInput[]
 }
 
 /** One extent for each range between pivots; none where a range gets nothing. */
-function* intoBuffers(work: MergeWork, pivots: readonly Uint8Array[], { inputs, codecs }: Means): MergeStep<void> {
+function* intoBuffers(work: MergeWork, pivots: readonly Uint8Array[], { inputs, codecs, allocate }: Means): MergeStep<void> {
   const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: false, ranges: work.ranges });
   for (let range = 0; range <= pivots.length; range++) {
     const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
     yield* advance(merge, inputs, builder, pivots[range], Number.POSITIVE_INFINITY);
-    if (!builder.isEmpty) yield { kind: 'built', range, ...builder.finish() };
+    if (!builder.isEmpty) yield { kind: 'built', range, ...builder.finish(allocate) };
   }
 }
 
 /** Extents of about `leafBytes`; none when nothing is left. */
-function* intoLeaves(work: MergeWork, leafBytes: number, { inputs, codecs }: Means): MergeStep<void> {
+function* intoLeaves(work: MergeWork, leafBytes: number, { inputs, codecs, allocate }: Means): MergeStep<void> {
   const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: true, ranges: work.ranges });
   let range = 0;
   for (;;) {
     const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
     const result = yield* advance(merge, inputs, builder, undefined, leafBytes);
-    if (!builder.isEmpty) yield { kind: 'built', range: range++, ...builder.finish() };
+    if (!builder.isEmpty) yield { kind: 'built', range: range++, ...builder.finish(allocate) };
     if (result === 'end') return;
   }
 }
@@ -141,7 +72,7 @@ function* intoLeaves(work: MergeWork, leafBytes: number, { inputs, codecs }: Mea
 const everyVersion = Float64Array.of(0);
 
 /** Extents of about so many bytes with every row of the inputs. */
-function* loadExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'load' }>, { inputs, codecs }: Means): MergeStep<void> {
+function* loadExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'load' }>, { inputs, codecs, allocate }: Means): MergeStep<void> {
   const merge = new Merge(inputs.length, { snapshots: everyVersion, atLeaf: false, ranges: [] });
   const rows = new LoadSink(cut.isLast);
   for (let range = 0; ; range++) {
@@ -151,7 +82,7 @@ function* loadExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'load' }>,
       yield rows.duplicate;
       return;
     }
-    if (!rows.builder.isEmpty) yield { kind: 'built', range, ...rows.builder.finish() };
+    if (!rows.builder.isEmpty) yield { kind: 'built', range, ...rows.builder.finish(allocate) };
     if (result === 'end') return;
   }
 }

@@ -4,12 +4,12 @@
 import { assert } from '../../../base/assert.ts';
 import type { BlockNumber } from '../../block/block-number.ts';
 import type { Extent, TreeNode } from '../node.ts';
-import type { MergeWork } from './merge-work.ts';
+import type { MergeWork } from './merge-request.ts';
 
 /** What a job asks for. */
 export type JobRequest = { readonly kind: 'node'; readonly number: BlockNumber } | { readonly kind: 'merge'; readonly work: MergeWork };
 
-/** The extents of a merge by range (merge-work.ts); written, and in no tree before the job's edit is applied. */
+/** The extents of a merge by range (merge-request.ts); written, and in no tree before the job's edit is applied. */
 export type MergedExtents = readonly (Extent | undefined)[];
 
 /** The answers: a node, or what a merge made. */
