@@ -73,6 +73,12 @@ export function totalsOf(stage: PlanStage, execution: Execution): { readonly key
   return { keys, documents };
 }
 
+/** Names of the indexes that the leaves of the tree read. */
+export function indexesOf(stage: PlanStage): readonly string[] {
+  if (stage.inputs.length > 0) return [...new Set(stage.inputs.flatMap(indexesOf))];
+  return stage.indexName === undefined ? [] : [stage.indexName];
+}
+
 /** `IXSCAN { a: 1 }` and the like: the leaves of the tree. */
 export function summarize(stage: PlanStage): string {
   if (stage.inputs.length > 0) return [...new Set(stage.inputs.map(summarize))].join(', ');

@@ -17,7 +17,8 @@ import { holdsAll } from './implication.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 import { batchRows } from './row.ts';
 
-type NearNode = Extract<FilterNode, { readonly kind: 'near' }>;
+/** The condition that asks for the nearest. */
+export type NearNode = Extract<FilterNode, { readonly kind: 'near' }>;
 type GeoIndex = Index & { readonly kind: '2d' | '2dsphere' };
 
 /** The first ring's reach, as a share of the largest there is; each further ring reaches four times as far. */

@@ -9,6 +9,7 @@ import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } fr
 export class IdLookup implements PlanStage {
   readonly name = 'IDHACK';
   readonly inputs: readonly PlanStage[] = [];
+  readonly indexName = '_id_';
   readonly #collection: Collection;
   readonly #key: RecordKey;
   readonly #filter: Filter | undefined;

@@ -45,6 +45,10 @@ export class IndexScan implements PlanStage {
     return this.parts.bounds.index;
   }
 
+  get indexName(): string {
+    return this.index.name;
+  }
+
   /** Whether every entry in the ranges is a row. */
   get isPlain(): boolean {
     const { scan, entryFilter, documentFilter, bare } = this.parts;

@@ -12,6 +12,7 @@ export type {
   KeyedDocument,
   KeyedSource,
   Plan,
+  PlanRun,
   QueryRequest,
   QueryTarget,
   ReleasableSource,

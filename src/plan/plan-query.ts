@@ -4,7 +4,7 @@ import { must } from '../base/assert.ts';
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, bsonUndefined, collated, Document, encodeKey, hasText, Regex } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
-import type { CatalogTransaction, Collection, Index, KeyRange } from '../catalog/index.ts';
+import type { CatalogTransaction, Collection, Direction, Index, KeyRange } from '../catalog/index.ts';
 
 import { equalKeys } from '../catalog/index.ts';
 import { sameCollation } from '../collation/index.ts';
@@ -19,6 +19,7 @@ import { queryShape } from './shape-hash.ts';
 import { EntryReader } from './entry-reader.ts';
 import { Fetch } from './fetch.ts';
 import { nearAccess, nearNodeOf } from './geo-near.ts';
+import type { NearNode } from './geo-near.ts';
 import { badHint, hintedIndex } from './hint.ts';
 import { IdLookup, Nothing } from './id-lookup.ts';
 import { holdsAll } from './implication.ts';
@@ -86,22 +87,32 @@ interface Question {
 const hasRange = ({ min, max }: QueryRequest): boolean => min?.isEmpty === false || max?.isEmpty === false;
 
 async function choose({ txn, indexFilters }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
-  const { collection, conditions, wanted, request } = question;
-  const only = indexFilters?.(queryShape(request));
+  const { collection, request } = question;
+  const near = nearNodeOf(question.conditions);
+  const only = near === undefined ? indexFilters?.(queryShape(request)) : undefined;
   if (only !== undefined) return chooseAmong(allowedIndexes(collection, only), question, txn, context);
   const hinted = hintedIndex(collection, request.hint);
-  const near = nearNodeOf(conditions);
-  if (near !== undefined) {
-    const indexes = hinted?.kind === 'index' ? [hinted.index] : collection.indexes.filter((index) => !index.hidden);
-    return alone(nearAccess(collection, conditions, near, { indexes, wanted, few: rowsMax(request) !== undefined }));
-  }
-  if (hinted?.kind === 'natural') {
-    if (hasRange(request)) throw badHint('$natural hint is not allowed with min/max');
-    return alone(collectionAccess(collection, conditions, hinted.direction));
-  }
+  if (near !== undefined) return nearChosen(near, hinted?.kind === 'index' ? hinted.index : undefined, question);
+  return hinted?.kind === 'natural' ? naturalAccess(hinted.direction, question) : chooseHinted(hinted?.index, question, txn, context);
+}
+
+/** Nearest first: through the index that is hinted, or any that can. */
+function nearChosen(near: NearNode, hinted: Index | undefined, { collection, conditions, wanted, request }: Question): Chosen {
+  const indexes = hinted === undefined ? collection.indexes.filter((index) => !index.hidden) : [hinted];
+  return alone(nearAccess(collection, conditions, near, { indexes, wanted, few: rowsMax(request) !== undefined }));
+}
+
+/** The collection in its own order, backwards or not. */
+function naturalAccess(direction: Direction, { collection, conditions, request }: Question): Chosen {
+  if (hasRange(request)) throw badHint('$natural hint is not allowed with min/max');
+  return alone(collectionAccess(collection, conditions, direction));
+}
+
+async function chooseHinted(hinted: Index | undefined, question: Question, txn: CatalogTransaction, context: Interruptible): Promise<Chosen> {
+  const { collection, conditions, wanted, request } = question;
   const limit = rowsMax(request);
-  if (hinted?.index.kind === 'wildcard') return hintedWildcard(hinted.index, question, { txn, limit }, context);
-  if (hinted !== undefined) return alone(hintedAccess(hinted.index, question));
+  if (hinted?.kind === 'wildcard') return hintedWildcard(hinted, question, { txn, limit }, context);
+  if (hinted !== undefined) return alone(hintedAccess(hinted, question));
   if (hasRange(request)) throw new CommandError(51173, 'Location51173', 'When using min()/max() a hint of which index to use must be provided');
   if (wanted.output === 'none' && conditions.conjuncts.length === 0) return alone(totalsAccess(collection));
   const id = collection.isKeyedById ? idOf(conditions, collection) : undefined;

@@ -116,6 +116,8 @@ export interface PlanStage {
   /** MongoDB's name for it. */
   readonly name: string;
   readonly inputs: readonly PlanStage[];
+  /** Of a leaf that reads an index. */
+  readonly indexName?: string | undefined;
   open(execution: Execution): RowSource;
   /** What `explain` shows of it beside `stage` and its inputs. */
   details(): readonly (readonly [string, Value])[];

@@ -5,7 +5,7 @@ import type { Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
 import type { OperationContext } from '../session/index.ts';
 import { describeFilter } from './describe-filter.ts';
-import { describeRun, describeStage, summarize, totalsOf } from './describe-plan.ts';
+import { indexesOf, describeRun, describeStage, summarize, totalsOf } from './describe-plan.ts';
 import type { OuterStage } from './describe-plan.ts';
 import { EntryCounter } from './estimate.ts';
 import { IndexScan } from './index-scan.ts';
@@ -16,7 +16,7 @@ import { Execution } from './row.ts';
 import type { Interruptible, PlanStage, Renewal } from './row.ts';
 import { TotalRows } from './total-rows.ts';
 import { planKeyHash, queryShape, shapeHash } from './shape-hash.ts';
-import type { ExplainVerbosity, IndexFilterLookup, KeyedDocument, KeyedSource, Plan, QueryRequest, ReleasableSource } from './types.ts';
+import type { ExplainVerbosity, IndexFilterLookup, KeyedDocument, KeyedSource, Plan, PlanRun, QueryRequest, ReleasableSource } from './types.ts';
 
 /** What a plan is made of. */
 export interface PlanParts {
@@ -25,6 +25,7 @@ export interface PlanParts {
   readonly collection: Collection | undefined;
   readonly request: QueryRequest;
   readonly indexFilters?: IndexFilterLookup | undefined;
+  readonly onRun?: ((run: PlanRun) => void) | undefined;
   readonly stage: PlanStage;
   readonly output: Output;
   readonly rejected: readonly PlanStage[];
@@ -43,7 +44,21 @@ export class StoredPlan implements Plan {
   }
 
   open(renewal?: Renewal): ReleasableSource {
-    return this.#openIn(new Execution(this.#parts.txn, renewal));
+    return this.#openIn(this.#begin(renewal));
+  }
+
+  /** A run that whoever watches is told of. */
+  #begin(renewal?: Renewal): Execution {
+    const { txn, stage, onRun } = this.#parts;
+    const execution = new Execution(txn, renewal);
+    onRun?.({
+      get summary() {
+        return summarize(stage);
+      },
+      indexes: indexesOf(stage),
+      examined: () => totalsOf(stage, execution),
+    });
+    return execution;
   }
 
   #openIn(execution: Execution): ReleasableSource {
@@ -52,7 +67,7 @@ export class StoredPlan implements Plan {
   }
 
   openKeyed(): KeyedSource {
-    const rows = this.#parts.stage.open(new Execution(this.#parts.txn));
+    const rows = this.#parts.stage.open(this.#begin());
     return {
       next: async (context: Interruptible): Promise<readonly KeyedDocument[] | undefined> => {
         const batch = await rows.next(context);
@@ -65,7 +80,7 @@ export class StoredPlan implements Plan {
   }
 
   async count(context: Interruptible): Promise<number> {
-    return this.#countIn(new Execution(this.#parts.txn), context);
+    return this.#countIn(this.#begin(), context);
   }
 
   async #countIn(execution: Execution, context: Interruptible): Promise<number> {

@@ -87,6 +87,16 @@ export interface DistinctRequest {
 }
 
 /** Where a query looks: a collection as the transaction sees it; `collection` undefined: there is none, the answer is empty. */
+/** A plan that runs. */
+export interface PlanRun {
+  /** As the log shows it: `IXSCAN { a: 1 }`. */
+  readonly summary: string;
+  /** Names of the indexes that it reads. */
+  readonly indexes: readonly string[];
+  /** What it has read so far. */
+  examined(): { readonly keys: number; readonly documents: number };
+}
+
 /** Names and key patterns of the indexes that a query of this shape may use; undefined: all. */
 export type IndexFilterLookup = (shape: string) => readonly Value[] | undefined;
 
@@ -95,4 +105,6 @@ export interface QueryTarget {
   readonly ns: Namespace;
   readonly collection: Collection | undefined;
   readonly indexFilters?: IndexFilterLookup | undefined;
+  /** Told of each plan that is run; `explain` runs none. */
+  readonly onRun?: ((run: PlanRun) => void) | undefined;
 }

@@ -22,6 +22,12 @@ export interface OperationOptions {
   readonly endsWithClient: boolean;
 }
 
+/** What a plan that was run says of itself. */
+export interface PlanAccount {
+  readonly summary: string;
+  examined(): { readonly keys: number; readonly documents: number };
+}
+
 /** One running operation. */
 export class OperationContext implements Interruptible {
   readonly id: number;
@@ -39,6 +45,8 @@ export class OperationContext implements Interruptible {
   body: Document | undefined;
   /** Whether it waits for somebody else. */
   waitingForLock = false;
+  /** Plans that it has run, in order. */
+  readonly runs: PlanAccount[] = [];
   /** Whether it changes data. */
   readonly writes: boolean;
   readonly #endsWithClient: boolean;

@@ -80,10 +80,10 @@ test('the profiler writes down what its level asks for', async () => {
     await c.updateOne({ a: 1 }, { $set: { a: 2 } });
     await db.command({ profile: 0 });
     await c.find({ a: 5 }).toArray();
-    const lines = await db.collection('system.profile').find({}, { projection: { _id: 0, op: 1, ns: 1, nreturned: 1, nModified: 1, 'command.filter': 1 } }).toArray();
+    const lines = await db.collection('system.profile').find({}, { projection: { _id: 0, op: 1, ns: 1, nreturned: 1, nModified: 1, planSummary: 1, docsExamined: 1, 'command.filter': 1 } }).toArray();
     assert.deepEqual(lines, [
-      { op: 'query', ns: 'd.c', command: { filter: { a: 1 } }, nreturned: 1 },
-      { op: 'update', ns: 'd.c', command: {}, nModified: 1 },
+      { op: 'query', ns: 'd.c', command: { filter: { a: 1 } }, planSummary: 'COLLSCAN', docsExamined: 1, nreturned: 1 },
+      { op: 'update', ns: 'd.c', command: {}, planSummary: 'COLLSCAN', docsExamined: 1, nModified: 1 },
     ]);
     await db.command({ profile: 1, slowms: 0, filter: { op: 'query' } });
     await c.insertOne({ a: 3 });
@@ -105,6 +105,19 @@ test('slow commands stand in the log, without secrets', async () => {
     assert.ok(!server.log.recent().some((line) => line.includes('secret')));
     const { log } = (await client.db('admin').command({ getLog: 'global' })) as { log: string[] };
     assert.ok(log.some((line) => line.includes('Slow query')));
+  });
+});
+
+test('an index tells how often it was used, and explain does not count', async () => {
+  await served(async (client) => {
+    const c = client.db('d').collection('c');
+    await c.insertMany([{ a: 1 }, { a: 2 }]);
+    await c.createIndex({ a: 1 });
+    await c.find({ a: 1 }).toArray();
+    await c.updateOne({ a: 2 }, { $set: { b: 1 } });
+    await c.find({ a: 1 }).explain();
+    const uses = await c.aggregate([{ $indexStats: {} }]).map((row) => [row['name'] as string, Number((row['accesses'] as Document)['ops'])]).toArray();
+    assert.deepEqual(uses.sort(), [['_id_', 0], ['a_1', 2]]);
   });
 });
 

@@ -53,6 +53,7 @@ export function describeOperation(server: ServerState, operation: OperationConte
     ns: operation.namespace,
     redacted: false,
     command: shownCommand(operation),
+    planSummary: operation.runs.at(-1)?.summary,
     msg: build?.msg,
     progress: build?.progress,
     numYields: 0,

@@ -7,6 +7,7 @@ import { distinctValues, planQuery, type QueryRequest } from '../../plan/index.t
 import { compileFilter } from '../../query/index.ts';
 import type { BatchSource } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { watched } from '../plan-watch.ts';
 import { anyField, boundedField, collectionField, hintField, objectField, required, stringField, type Field, type FieldsOf } from '../fields.ts';
 import { isInt64, isIntegral, toInt64Truncated } from '../number-fields.ts';
 import { checkCollation, queryOptions, targetCollation } from '../query-options.ts';
@@ -123,7 +124,7 @@ async function countIn(context: CommandContext, fields: CountFields, ns: Namespa
     const { collection } = target;
     const everything = fields.query === undefined || fields.query.isEmpty;
     if (everything && fields.hint === undefined) return within(collection?.totals(txn).rows ?? 0, fields);
-    const plan = await planQuery({ txn, ns, collection, indexFilters: context.server.indexFilters.of(ns.text) }, countRequest(context, fields, target), context.operation);
+    const plan = await planQuery({ txn, ns, collection, ...watched(context, ns.text) }, countRequest(context, fields, target), context.operation);
     return plan.count(context.operation);
   });
 }

@@ -6,6 +6,7 @@ import { namespaceOf } from '../../catalog/index.ts';
 import { planQuery, type ExplainVerbosity, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileSort } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
+import { watched } from '../plan-watch.ts';
 import { objectField, parseFields, required, wordField } from '../fields.ts';
 import { queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
@@ -27,7 +28,7 @@ async function explainQuery(
   const ns = namespaceOf(context.db, typeof name === 'string' ? name : '');
   return reading(context, async (txn) => {
     const target = await resolveTarget(context, txn, ns);
-    const plan = await planQuery({ txn, ns: target.ns, collection: target.collection, indexFilters: context.server.indexFilters.of(target.ns.text) }, request(target), context.operation);
+    const plan = await planQuery({ txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request(target), context.operation);
     const explained = await plan.explain(context.operation, verbosity);
     return Document.fromEntries([...explained, ...serverInfo(context)]);
   });

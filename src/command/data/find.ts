@@ -7,6 +7,7 @@ import { planQuery, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileProjection, compileSort, type QueryOptions } from '../../query/index.ts';
 import type { BatchSource } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
+import { watched } from '../plan-watch.ts';
 import { replyWithCursor, scopedSource } from '../cursor-reply.ts';
 import {
   anyField,
@@ -147,7 +148,7 @@ async function openFind(
   const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
   if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options });
   const request = findRequest(fields, options);
-  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, indexFilters: context.server.indexFilters.of(target.ns.text) }, request, context.operation);
+  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request, context.operation);
   return plan.open();
 }
 

@@ -5,6 +5,7 @@ import { CommandError } from '../../base/errors.ts';
 import type { CatalogTransaction, RecordKey } from '../../catalog/index.ts';
 import { planQuery, type KeyedSource } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
+import { watched } from '../plan-watch.ts';
 import type { WriteSeries, WriteStep } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
 import { lockedDocument, writeChange } from './single-write.ts';
@@ -110,7 +111,7 @@ async function candidates(context: CommandContext, snapshot: CatalogTransaction,
   const collection = await series.collectionIn(snapshot);
   if (collection === undefined) return undefined;
   if (collection.options.timeSeries !== undefined) change.checkTimeSeries?.(collection.options.timeSeries);
-  const target = { txn: snapshot, ns: collection.ns, collection, indexFilters: context.server.indexFilters.of(collection.ns.text) };
+  const target = { txn: snapshot, ns: collection.ns, collection, ...watched(context, collection.ns.text) };
   const plan = await planQuery(target, { filter: change.filter, collation: change.collation, hint: change.hint, purpose: 'keyed' }, context.operation);
   return plan.openKeyed();
 }

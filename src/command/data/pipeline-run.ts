@@ -10,6 +10,7 @@ import { compileFilter, compileSort, type QueryOptions } from '../../query/index
 import { sourceOf, type BatchSource } from '../../session/index.ts';
 import { sameCollation } from '../../collation/index.ts';
 import type { CommandContext } from '../command.ts';
+import { watched } from '../plan-watch.ts';
 import { viewCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import type { ReadScope } from '../storage-scope.ts';
@@ -59,7 +60,7 @@ class TransactionProvider implements SourceProvider {
     if (target.isView && !sameCollation(options.collation, target.collation)) throw viewCollation();
     if (target.isView) return this.#view(request, target, options);
     const query = requestOf(request, options);
-    const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection, indexFilters: this.#context.server.indexFilters.of(target.ns.text) }, query, this.#context.operation);
+    const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection, ...watched(this.#context, target.ns.text) }, query, this.#context.operation);
     return plan.open();
   }
 
@@ -140,7 +141,7 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
   const { head } = pipeline;
   const request = requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options);
-  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, indexFilters: context.server.indexFilters.of(target.ns.text) }, request, context.operation);
+  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request, context.operation);
   return { pipeline, plan, from: head.stages, provider };
 }
 

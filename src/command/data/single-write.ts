@@ -8,6 +8,7 @@ import type { CatalogTransaction, Collection, InsertChoices, RecordKey } from '.
 import { sameCollation } from '../../collation/index.ts';
 import { planQuery, type KeyedDocument, type QueryRequest } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
+import { watched } from '../plan-watch.ts';
 import type { WriteSeries, WriteStep } from '../write-series.ts';
 import type { Changed, DocumentChange } from './document-change.ts';
 
@@ -110,7 +111,7 @@ export class SingleWrite implements WriteStep {
   async *#candidates(txn: CatalogTransaction, collection: Collection): AsyncGenerator<KeyedDocument, void> {
     const { change, context } = this.#options;
     const request: QueryRequest = { filter: change.filter, collation: change.collation, sort: change.sort, hint: change.hint, purpose: 'keyed' };
-    const plan = await planQuery({ txn, ns: collection.ns, collection, indexFilters: context.server.indexFilters.of(collection.ns.text) }, request, context.operation);
+    const plan = await planQuery({ txn, ns: collection.ns, collection, ...watched(context, collection.ns.text) }, request, context.operation);
     const source = plan.openKeyed();
     try {
       for (;;) {

@@ -37,6 +37,18 @@ export function returnedBy(reply: Document): number | undefined {
   return typeof batch === 'object' && batch !== null && 'items' in batch ? batch.items().length : undefined;
 }
 
+/** What the plans of an operation read, for logs and profiles; undefined where it ran none. */
+export function planFigures({ runs }: OperationContext): { planSummary: string; keysExamined: number; docsExamined: number } | undefined {
+  if (runs.length === 0) return undefined;
+  let [keys, documents] = [0, 0];
+  for (const run of runs) {
+    const examined = run.examined();
+    keys += examined.keys;
+    documents += examined.documents;
+  }
+  return { planSummary: [...new Set(runs.map((run) => run.summary))].slice(0, 10).join(', '), keysExamined: keys, docsExamined: documents };
+}
+
 const OPERATION_NAMES: ReadonlyMap<string, string> = new Map([
   ['find', 'query'],
   ['getMore', 'getmore'],

@@ -3,7 +3,7 @@
 
 import type { Value } from '../../bson/index.ts';
 import type { ServerLog } from '../../session/index.ts';
-import { returnedBy, runningMs, shownCommand, type Finished } from './finished.ts';
+import { planFigures, returnedBy, runningMs, shownCommand, type Finished } from './finished.ts';
 import type { Profiler } from './profiler.ts';
 
 /** Kinds of operations as `top` tells them apart. */
@@ -57,6 +57,8 @@ export class OperationMonitor {
   readonly commands: Map<string, { total: number; failed: number }> = new Map();
   readonly #log: ServerLog;
   readonly #top: Map<string, TopEntry> = new Map();
+  /** By namespace and index. Dropped collections are forgotten, so it is as large as the catalog at most. */
+  readonly #indexUses: Map<string, number> = new Map();
   userErrors = 0;
 
   constructor(log: ServerLog, profiler: Profiler) {
@@ -74,10 +76,24 @@ export class OperationMonitor {
     return this.#top.get(namespace);
   }
 
+  /** Counts one use of each of these indexes. */
+  useIndexes(namespace: string, indexes: readonly string[]): void {
+    for (const index of indexes) {
+      const key = `${namespace}\0${index}`;
+      this.#indexUses.set(key, (this.#indexUses.get(key) ?? 0) + 1);
+    }
+  }
+
+  /** How often an index was used since the server started. */
+  usesOf(namespace: string, index: string): number {
+    return this.#indexUses.get(`${namespace}\0${index}`) ?? 0;
+  }
+
   /** Forgets a collection, or all of a database, that is no more. */
   forget(database: string, collection?: string): void {
-    if (collection !== undefined) this.#top.delete(`${database}.${collection}`);
-    else for (const namespace of [...this.#top.keys()]) if (namespace.startsWith(`${database}.`)) this.#top.delete(namespace);
+    const isGone = (namespace: string): boolean => (collection === undefined ? namespace.startsWith(`${database}.`) : namespace === `${database}.${collection}`);
+    for (const namespace of this.#top.keys()) if (isGone(namespace)) this.#top.delete(namespace);
+    for (const key of this.#indexUses.keys()) if (isGone(key.slice(0, key.indexOf('\0')))) this.#indexUses.delete(key);
   }
 
   /** Adds an operation up. A promise only where a line has to be written to the database. */
@@ -122,6 +138,7 @@ export class OperationMonitor {
       ns: operation.namespace,
       appName: connection.metadata?.appName === '' ? undefined : connection.metadata?.appName,
       command: shownCommand(operation),
+      ...planFigures(operation),
       nreturned: returnedBy(reply),
       ok: failed ? 0 : undefined,
       errMsg: failed ? (reply.get('errmsg') ?? undefined) : undefined,

@@ -6,7 +6,7 @@ import { namespaceOf, type Catalog } from '../../catalog/index.ts';
 import type { Env } from '../../env/index.ts';
 import { compileFilter, type Filter } from '../../query/index.ts';
 import type { ServerLog } from '../../session/index.ts';
-import { operationName, returnedBy, shownCommand, type Finished } from './finished.ts';
+import { operationName, planFigures, returnedBy, shownCommand, type Finished } from './finished.ts';
 
 /** Settings of one database. */
 export interface ProfileSettings {
@@ -91,6 +91,7 @@ export class Profiler {
       op: operationName(command.name),
       ns: operation.namespace,
       command: shownCommand(operation),
+      ...planFigures(operation),
       cursorExhausted: isExhausted(reply),
       numYield: 0,
       nreturned: returnedBy(reply),

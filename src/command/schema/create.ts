@@ -84,6 +84,7 @@ const drop: Command = defineCommand({
     try {
       const { nIndexesWas } = await changing(context, (txn) => context.server.catalog.drop(txn, ns));
       context.server.cursors.collectionGone(ns.db, ns.collection);
+      context.server.monitor.forget(ns.db, ns.collection);
       return { nIndexesWas: nIndexesWas === 0 ? undefined : nIndexesWas, ns: ns.text };
     } catch (error) {
       // Since MongoDB 7.0 dropping what is not there succeeds.
@@ -106,6 +107,7 @@ const dropDatabase: Command = defineCommand({
     }
     await changing(context, (txn) => server.catalog.dropDatabase(txn, db));
     server.cursors.collectionGone(db, undefined);
+    server.monitor.forget(db);
     return {};
   },
 });

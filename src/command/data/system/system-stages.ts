@@ -16,7 +16,7 @@ import { listLocalSessions, listSessions } from './sessions.ts';
 import { hostText, refuseTarget, targetOf, type SystemStage } from './system-stage.ts';
 
 const indexStats: SystemStage = (input) => {
-  const { entry } = targetOf(input, '$indexStats');
+  const { entry, ns } = targetOf(input, '$indexStats');
   if (!input.specification.isEmpty) throw refuse(28803, 'The $indexStats stage specification must be an empty object');
   const since = new DateTime(input.context.server.startedMs);
   const indexes = entry?.kind === 'collection' ? entry.indexes : [];
@@ -25,7 +25,7 @@ const indexStats: SystemStage = (input) => {
       name: index.name,
       key: index.key,
       host: hostText(input.context),
-      accesses: Document.of({ ops: 0n, since }),
+      accesses: Document.of({ ops: BigInt(input.context.server.monitor.usesOf(ns.text, index.name)), since }),
       spec: index.spec,
     }),
   );
