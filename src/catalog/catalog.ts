@@ -19,7 +19,7 @@ import type { Namespace } from './namespace.ts';
 import { checkCreatable, namespaceOf } from './namespace.ts';
 import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
-import { noteCreate, noteDefinition, noteDrop, noteDropDatabase, noteRename } from './oplog/definition-notes.ts';
+import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRename } from './oplog/definition-notes.ts';
 import type { Oplog } from './oplog/oplog.ts';
 import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
@@ -214,6 +214,7 @@ export class StoredCatalog implements Catalog {
     const { entry, reply } = modifyEntry(ns, named.entry, { changes, nowSeconds: this.#nowSeconds() });
     checkValidated(ns, entry.options);
     if (entry.kind === 'view') await this.#checkViews(stored, ns, entry.options);
+    noteModify(stored, named, changes);
     await this.#put(stored, ns, named, entry);
     return reply;
   }
@@ -298,7 +299,7 @@ export class StoredCatalog implements Catalog {
 
   async #put(txn: StoredTransaction, ns: Namespace, before: Named | undefined, entry: NameEntry): Promise<Named> {
     if (before === undefined) noteCreate(txn, ns, entry);
-    else if (before.ns.text === ns.text) noteDefinition(txn, before, entry);
+    else if (before.ns.text === ns.text) noteIndexes(txn, before, entry);
     await txn.engine.put(this.#engine.catalogDictionary, nameKey(ns), encodeEntry(entry));
     const after = this.#maker.make(ns, entry, before);
     if (after.kind === 'collection') after.owner = txn;

@@ -6,9 +6,7 @@ export { wildcardPathField, wildcardShapeOf } from './special/wildcard-keys.ts';
 export type { WildcardShape } from './special/wildcard-keys.ts';
 export { openCatalog } from './open.ts';
 export { compareTimes } from './oplog/operation-cursor.ts';
-export type { OperationCursor } from './oplog/operation-cursor.ts';
-export type { Operation, OperationKind } from './oplog/operation.ts';
-export type { OperationClock, Oplog } from './oplog/oplog.ts';
+export type { Operation, OperationClock, OperationCursor, OperationKind } from './oplog/operation.ts';
 export { shapeOfUpdate, visitDiff } from './oplog/update-diff.ts';
 export type { ChangeShape, PathStep } from './oplog/update-diff.ts';
 export { Namespace, checkCreatable, checkDatabaseName, namespaceOf, parseNamespace } from './namespace.ts';
@@ -29,6 +27,7 @@ export type {
   IndexEntry,
   IndexesCreated,
   InsertChoices,
+  OperationLog,
   PreparedDocument,
   RecordKey,
   StorageFigures,

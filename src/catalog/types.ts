@@ -2,15 +2,14 @@
 // that always agree because one engine transaction changes both (server.md, "Catalog and indexes"). Contracts only; see catalog.ts,
 // collection.ts and transaction.ts. Errors are CommandError with MongoDB's codes, and EngineError where the engine speaks.
 
-import type { Binary, Document, Value } from '../bson/index.ts';
+import type { Binary, Document, Timestamp, Value } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import type { IndexKind } from './index-kind.ts';
 import type { Namespace } from './namespace.ts';
 import type { TimeSeriesOptions } from './time-series.ts';
-import type { OperationOwner } from './oplog/operation.ts';
-import type { Oplog } from './oplog/oplog.ts';
+import type { OperationClock, OperationCursor, OperationOwner } from './oplog/operation.ts';
 import type { ChangeShape } from './oplog/update-diff.ts';
 
 /** The encoded primary key of a document: its key in the collection's dictionary. */
@@ -230,12 +229,32 @@ export interface IndexBuild {
 /** Which indexes to drop: a name or `*`, a key pattern, or names. */
 export type IndexChoice = string | Document | readonly string[];
 
+/** The log of what was done. Entries are in it when, and only when, the commit that they tell of is. */
+export interface OperationLog {
+  /** Whether commits are logged. */
+  readonly isOn: boolean;
+  /** `local.oplog.rs`; undefined where nothing is logged. */
+  readonly collection: Collection | undefined;
+  /** Goes up with each commit that is logged. */
+  readonly version: number;
+  /** From now on commits are logged, with times of this clock. */
+  start(times: OperationClock): void;
+  /** The operations that a snapshot sees, from a time on (inside), or backwards. */
+  read(txn: CatalogTransaction, from: Timestamp | undefined, direction?: Direction): OperationCursor;
+  /** Whether operations at or behind this time may have been dropped. */
+  isLost(time: Timestamp): boolean;
+  /** Calls `wake` after each commit that is logged, until the function given back is called. */
+  subscribe(wake: () => void): () => void;
+  /** Drops what is older or more than is kept. To be called now and then. */
+  trim(): Promise<void>;
+}
+
 /** The one catalog of an environment. Methods that take a transaction are part of it: they take effect, for others, when it commits. */
 export interface Catalog {
   /** The collation of the newest committed collection or view of this name; undefined: there is none, or the order of bytes. */
   collationOf(ns: Namespace): Collation | undefined;
   /** What was done, for those who follow it. */
-  readonly oplog: Oplog;
+  readonly oplog: OperationLog;
   begin(mode: TransactionMode, from?: CatalogTransaction): CatalogTransaction;
   /**
    * Runs one statement by itself in mode `statement` and commits it; where the engine says `write-conflict` or `deadlock` (which for a

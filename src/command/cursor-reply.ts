@@ -2,7 +2,7 @@
 // otherwise, no batch passes 16 MiB, and a result that its limit has ended says so at once (compatibility.md 4.8).
 
 import { BsonArray, Document, type Timestamp, type Value } from '../bson/index.ts';
-import { BATCH_BYTES_MAX, type BatchSource, type ClientCursor } from '../session/index.ts';
+import { BATCH_BYTES_MAX, type BatchSource, type ClientCursor, type Tail } from '../session/index.ts';
 import type { CommandContext, Reply } from './command.ts';
 import type { ReadScope } from './storage-scope.ts';
 
@@ -19,6 +19,8 @@ export interface CursorRequest {
   readonly noTimeout?: boolean | undefined;
   /** The time of the state that is read, told with the first batch. */
   readonly atClusterTime?: Timestamp | undefined;
+  /** Of a tailable cursor. */
+  readonly tail?: Tail | undefined;
 }
 
 /** A source that frees its transaction when it is closed. */
@@ -43,6 +45,7 @@ export async function replyWithCursor(context: CommandContext, source: BatchSour
     txnNumber: context.transaction?.txnNumber,
     noTimeout: request.noTimeout ?? false,
     limit: request.limit,
+    tail: request.tail,
     command: context.request.body,
   });
   try {
@@ -68,6 +71,8 @@ export function cursorDocument(
     ['id', id],
     ['ns', cursor.options.namespace],
   ];
+  const token = cursor.resumeToken;
+  if (token !== undefined) fields.push(['postBatchResumeToken', token]);
   if (atClusterTime !== undefined) fields.push(['atClusterTime', atClusterTime]);
   return Document.fromEntries(fields);
 }

@@ -29,3 +29,13 @@ export function sourceOf(documents: readonly Document[]): BatchSource {
     },
   };
 }
+
+/** The end of a result that may grow: what lies under a tailable cursor. An empty batch of its source means "nothing more now". */
+export interface Tail {
+  /** Whether the last batch ended where there is nothing more now, whatever became of its documents on their way. */
+  readonly isAtEnd: boolean;
+  /** Waits so many milliseconds, or less, for more; absent: the cursor does not wait. */
+  wait?(context: OperationContext, ms: number): Promise<void>;
+  /** The token from which a stream can be resumed behind all that was given; absent: it is none. */
+  token?(): Document;
+}

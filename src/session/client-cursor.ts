@@ -2,8 +2,8 @@
 // transaction it was opened in; between two batches it holds its source (and so its snapshot) and the documents pulled but not yet sent.
 
 import type { CommandError } from '../base/errors.ts';
-import type { Document } from '../bson/index.ts';
-import type { BatchSource } from './batch-source.ts';
+import type { Document, Value } from '../bson/index.ts';
+import type { BatchSource, Tail } from './batch-source.ts';
 import type { OperationContext } from './operation-context.ts';
 
 /** What a cursor is opened with. */
@@ -23,12 +23,16 @@ export interface ClientCursorOptions {
   readonly command: Document;
   /** Batch size of later batches when getMore names none. */
   readonly batchSize?: number | undefined;
+  /** Of a tailable cursor. */
+  readonly tail?: Tail | undefined;
 }
 
 /** Where a batch ends. At least one document is given whatever its size. */
 export interface ClientBatchLimit {
   readonly documents: number;
   readonly bytes: number;
+  /** How long a tailable cursor waits for a first document. */
+  readonly awaitMs?: number;
 }
 
 /** Reply documents of one batch stay below the largest document and room for the reply around them. */
@@ -45,6 +49,7 @@ export class ClientCursor {
   given = 0;
   #unsent: readonly Document[] = [];
   #position = 0;
+  #lastGiven: Document | undefined;
   #exhausted = false;
   #closed = false;
   #failure: CommandError | undefined;
@@ -75,20 +80,52 @@ export class ClientCursor {
   async fill(context: OperationContext, limit: ClientBatchLimit): Promise<Document[]> {
     const batch: Document[] = [];
     const most = Math.min(limit.documents, (this.options.limit ?? Number.POSITIVE_INFINITY) - this.given);
+    const until = context.clock.monotonicMs() + (limit.awaitMs ?? 0);
     let bytes = 0;
     while (batch.length < most) {
-      if (this.#position >= this.#unsent.length && !(await this.#pull(context))) break;
+      // What was found is given before anybody looks whether there is more meanwhile.
+      if (this.#isAtEnd && batch.length > 0) break;
+      if (!(await this.#hasNext(context, until))) break;
       const next = this.#unsent[this.#position];
       if (next === undefined) continue;
       bytes += next.byteLength;
       if (batch.length > 0 && bytes > limit.bytes) break;
       batch.push(next);
+      this.#lastGiven = next;
       this.#position += 1;
     }
     this.given += batch.length;
     if (this.options.limit !== undefined && this.given >= this.options.limit) this.#exhausted = true;
     if (this.#exhausted) this.close();
     return batch;
+  }
+
+  /** Pulls where nothing is left; false: there is nothing more, or nothing more now. */
+  async #hasNext(context: OperationContext, until: number): Promise<boolean> {
+    if (this.#position >= this.#unsent.length && !(await this.#pull(context))) return false;
+    return !this.#isAtEnd || (await this.#awaitMore(context, until));
+  }
+
+  /** Of a change stream: the token behind the last document given. */
+  get resumeToken(): Value | undefined {
+    const { tail } = this.options;
+    if (tail?.token === undefined) return undefined;
+    return this.#position < this.#unsent.length && this.#lastGiven !== undefined ? this.#lastGiven.get('_id') : tail.token();
+  }
+
+  /** Whether there is nothing more now of a result that may grow. */
+  get #isAtEnd(): boolean {
+    return this.options.tail?.isAtEnd === true && this.#position >= this.#unsent.length && !this.#exhausted;
+  }
+
+  /** Waits for more; false: the time is over. */
+  async #awaitMore(context: OperationContext, until: number): Promise<boolean> {
+    const { tail } = this.options;
+    const left = until - context.clock.monotonicMs();
+    if (tail?.wait === undefined || left <= 0 || context.connection.stopping.aborted) return false;
+    await tail.wait(context, left);
+    context.checkInterrupt();
+    return true;
   }
 
   /** Frees the source. */

@@ -95,7 +95,9 @@ export class CursorRegistry {
     const error = new CommandError(175, 'QueryPlanKilled', 'collection dropped or renamed while a cursor was open on it');
     const namespace = `${database}.${collection ?? ''}`;
     for (const cursor of this.#cursors.values()) {
-      const { namespace: own } = cursor.options;
+      const { namespace: own, tail } = cursor.options;
+      // A change stream tells of it.
+      if (tail?.token !== undefined) continue;
       if (collection === undefined ? own.startsWith(namespace) : own === namespace) cursor.fail(error);
     }
   }

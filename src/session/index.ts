@@ -1,7 +1,7 @@
 // The public face of sessions: operations, logical sessions, client cursors and logical time. Storage-free.
 
 export { sourceOf } from './batch-source.ts';
-export type { BatchSource } from './batch-source.ts';
+export type { BatchSource, Tail } from './batch-source.ts';
 export { BATCH_BYTES_MAX, ClientCursor } from './client-cursor.ts';
 export type { ClientBatchLimit, ClientCursorOptions } from './client-cursor.ts';
 export { ClusterClock } from './cluster-clock.ts';

@@ -24,6 +24,8 @@ export interface ServerForTest {
   deaf(): Promise<Socket>;
   /** An official driver, closed with the server. */
   driver(options?: MongoClientOptions): Promise<MongoClient>;
+  /** Drops of the oplog what is more than is kept. */
+  trimOplog(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -98,6 +100,7 @@ export async function openServerForTest(options: ServerForTestOptions = {}): Pro
       clients.push(client);
       return client.connect();
     },
+    trimOplog: () => catalog.oplog.trim(),
     async close() {
       for (const client of clients) await client.close();
       for (const wire of wires) wire.close();

@@ -1,6 +1,5 @@
 // Changes of the catalog as MongoDB's oplog tells them: commands on `db.$cmd` whose document names the collection without its database.
 
-import { equalBytes } from '../../base/bytes.ts';
 import { Document } from '../../bson/index.ts';
 import type { Binary, Value } from '../../bson/index.ts';
 import type { NameEntry } from '../entry.ts';
@@ -44,52 +43,24 @@ export function noteRename(txn: StoredTransaction, source: Named, to: Namespace,
   note(txn, { db, uuid: uuidOf(source) }, fields);
 }
 
-const sameDocument = (a: Document, b: Document): boolean => equalBytes(a.toBytes(), b.toBytes());
-
-/** Options or indexes of a collection, or what a view shows, are changed. */
-export function noteDefinition(txn: StoredTransaction, before: Named, entry: NameEntry): void {
+/** A collection or view is changed by `collMod`, which says `changes`; also where it says nothing new. */
+export function noteModify(txn: StoredTransaction, before: Named, changes: Document): void {
   const { db, collection } = before.ns;
   if (!txn.logs(db)) return;
-  if (before.kind === 'view' || entry.kind === 'view') {
-    note(txn, { db }, [['collMod', collection], ...entry.options.fields]);
-    return;
-  }
-  const place = { db, uuid: before.uuid };
-  const old = before.entry;
-  if (!sameDocument(old.options, entry.options)) {
-    note(txn, place, [['collMod', collection], ...changedOptions(old.options, entry.options)], Document.of({ collectionOptions_old: old.options }));
-  }
-  const whole = (rows: Rows): Rows => rows.filter(({ building }) => !building);
-  noteIndexes(txn, place, collection, { before: whole(old.indexes), after: whole(entry.indexes) });
+  const { entry } = before;
+  note(txn, { db, uuid: uuidOf(before) }, [['collMod', collection], ...changes.fields], Document.of({ collectionOptions_old: entry.options }));
 }
 
-function changedOptions(before: Document, after: Document): [string, Value][] {
-  const same = (name: string): boolean => {
-    const [left, right] = [before.get(name), after.get(name)];
-    return left !== undefined && right !== undefined && sameDocument(Document.of({ v: left }), Document.of({ v: right }));
-  };
-  return after.fields.filter(([name]) => !same(name)).map(([name, value]) => [name, value]);
+/** Indexes of a collection come or go. */
+export function noteIndexes(txn: StoredTransaction, before: Named, entry: NameEntry): void {
+  const { db, collection } = before.ns;
+  if (!txn.logs(db) || before.kind === 'view' || entry.kind === 'view') return;
+  const place = { db, uuid: before.uuid };
+  const whole = (rows: Rows): Rows => rows.filter(({ building }) => !building);
+  const [old, fresh] = [whole(before.entry.indexes), whole(entry.indexes)];
+  const isIn = (rows: Rows, { dictionary }: Rows[number]): boolean => rows.some((row) => row.dictionary === dictionary);
+  for (const row of fresh) if (!isIn(old, row)) note(txn, place, [['createIndexes', collection], ...row.spec.fields]);
+  for (const row of old) if (!isIn(fresh, row)) note(txn, place, [['dropIndexes', collection], ['index', row.spec.get('name') ?? '']], row.spec);
 }
 
 type Rows = Extract<NameEntry, { readonly kind: 'collection' }>['indexes'];
-
-function noteIndexes(
-  txn: StoredTransaction,
-  place: { readonly db: string; readonly uuid: Binary },
-  collection: string,
-  { before, after }: { readonly before: Rows; readonly after: Rows },
-): void {
-  const nameOf = (spec: Document): Value => spec.get('name') ?? '';
-  for (const { spec, dictionary } of after) {
-    const old = before.find((row) => row.dictionary === dictionary);
-    if (old === undefined) note(txn, place, [['createIndexes', collection], ...spec.fields.map(([name, value]): [string, Value] => [name, value])]);
-    else if (!sameDocument(old.spec, spec)) {
-      const changed = changedOptions(old.spec, spec).map(([name, value]): [string, Value] => [name, value]);
-      note(txn, place, [['collMod', collection], ['index', Document.fromEntries([['name', nameOf(spec)], ...changed])]]);
-    }
-  }
-  for (const { spec, dictionary } of before) {
-    if (after.some((row) => row.dictionary === dictionary)) continue;
-    note(txn, place, [['dropIndexes', collection], ['index', nameOf(spec)]], spec);
-  }
-}

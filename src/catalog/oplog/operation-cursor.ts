@@ -6,7 +6,7 @@ import type { Timestamp } from '../../bson/index.ts';
 import type { Cursor, DictionaryId, Direction } from '../../engine/index.ts';
 import type { CatalogTransaction } from '../types.ts';
 import { decodeRow } from './operation-row.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, OperationCursor } from './operation.ts';
 
 const batchLimit = { rows: 64, bytes: 1 << 20 };
 
@@ -32,7 +32,7 @@ function above(time: Timestamp): Uint8Array {
 }
 
 /** Operations of one snapshot, those of one commit's row at a time. */
-export class OperationCursor {
+export class RowCursor implements OperationCursor {
   readonly #txn: CatalogTransaction;
   readonly #direction: Direction;
   /** Segments that are still to be read, the next one last. */

@@ -44,3 +44,18 @@ export interface Operation extends NewOperation {
   /** The place in its transaction; undefined outside of one. */
   readonly index: number | undefined;
 }
+
+/** Who gives the times of commits. */
+export interface OperationClock {
+  /** The first of so many times, all of them greater than any given before. Called in the order of commits. */
+  reserve(ticks: number): Timestamp;
+  /** The commit whose last time this is can be seen by everybody. */
+  reached(time: Timestamp): void;
+}
+
+/** Operations of one snapshot, in the order of reading. */
+export interface OperationCursor {
+  /** The operations of the next rows, each row by itself; empty at the end. */
+  nextRows(): Promise<readonly (readonly Operation[])[]>;
+  close(): void;
+}

@@ -6,9 +6,9 @@ import { Binary, Document, Timestamp } from '../../bson/index.ts';
 import type { Batch, BatchLimit, Cursor, Direction, KeyRange, Soon, Totals } from '../../engine/index.ts';
 import { Namespace } from '../namespace.ts';
 import type { CatalogTransaction, Collection, CollectionCheck, CollectionOptions, Index, PreparedDocument, RecordKey, StorageFigures } from '../types.ts';
-import { timeKey, type OperationCursor } from './operation-cursor.ts';
+import { timeKey } from './operation-cursor.ts';
 import { entryOf } from './operation-row.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, OperationCursor } from './operation.ts';
 import type { OplogSegments } from './segments.ts';
 
 /** Who reads the log. */

@@ -3,24 +3,16 @@
 // earlier one. What is in `local` and `config` is the server's own and not logged.
 
 import { Timestamp } from '../../bson/index.ts';
-import type { Environment, StampedRows } from '../../engine/index.ts';
+import type { Direction, Environment, StampedRows } from '../../engine/index.ts';
 import type { Clock } from '../../env/index.ts';
-import type { CatalogTransaction, Collection } from '../types.ts';
-import { OperationCursor, timeKey } from './operation-cursor.ts';
+import type { CatalogTransaction, Collection, OperationLog } from '../types.ts';
+import { compareTimes, RowCursor, timeKey } from './operation-cursor.ts';
 import type { CommitOperations } from './operation-row.ts';
 import { encodeCommit } from './operation-row.ts';
-import type { Operation } from './operation.ts';
+import type { OperationClock, OperationCursor } from './operation.ts';
 import { OplogCollection } from './oplog-collection.ts';
 import { OplogSegments } from './segments.ts';
 import type { OplogLimits } from './segments.ts';
-
-/** Who gives the times of commits. */
-export interface OperationClock {
-  /** The first of so many times, all of them greater than any given before. Called in the order of commits. */
-  reserve(ticks: number): Timestamp;
-  /** The commit whose last time this is can be seen by everybody. */
-  reached(time: Timestamp): void;
-}
 
 /** Rows for a commit, and what is to be said when it is done. */
 export interface CommitRows {
@@ -29,11 +21,12 @@ export interface CommitRows {
 }
 
 /** The log of one environment. */
-export class Oplog {
+export class Oplog implements OperationLog {
   readonly #clock: Clock;
   readonly #segments: OplogSegments | undefined;
   readonly #listeners: Set<() => void> = new Set();
   #times: OperationClock | undefined;
+  version = 0;
   /** The collection `local.oplog.rs`; undefined where nothing is logged. */
   readonly collection: Collection | undefined;
 
@@ -85,24 +78,20 @@ export class Oplog {
       },
       committed: () => {
         if (last !== undefined) times.reached(last);
-        for (const listener of this.#listeners) listener();
+        this.version += 1;
+        for (const listener of [...this.#listeners]) listener();
       },
     };
   }
 
   /** The operations that a snapshot sees, from a time on (inside), or backwards. */
-  read(txn: CatalogTransaction, from: Timestamp | undefined, direction: 1 | -1 = 1): OperationCursor {
-    return new OperationCursor(txn, this.#segments?.dictionaries ?? [], from, direction);
+  read(txn: CatalogTransaction, from: Timestamp | undefined, direction: Direction = 1): OperationCursor {
+    return new RowCursor(txn, this.#segments?.dictionaries ?? [], from, direction);
   }
 
-  /** The first or the last operation that a snapshot sees. */
-  async endOf(txn: CatalogTransaction, end: 'first' | 'last'): Promise<Operation | undefined> {
-    const cursor = this.read(txn, undefined, end === 'first' ? 1 : -1);
-    try {
-      return (await cursor.nextRows())[0]?.[0];
-    } finally {
-      cursor.close();
-    }
+  isLost(time: Timestamp): boolean {
+    const dropped = this.#segments?.dropped;
+    return dropped !== undefined && compareTimes(time, dropped) <= 0;
   }
 
   /** Calls `wake` after each commit that is logged, until the function given back is called. */

@@ -1,14 +1,15 @@
 // The dictionaries that hold the oplog, oldest first. New rows go into the newest; the oldest is dropped whole when the log is larger or older
 // than it may be, so trimming costs nothing and leaves no removals behind. Rows `o` and the dictionary's number in dictionary 1 name them;
-// numbers rise, so their order is that of the rows.
+// numbers rise, so their order is that of the rows. The row of number 0 says up to which time operations were dropped.
 
 import { must } from '../../base/assert.ts';
-import { DateTime, Document } from '../../bson/index.ts';
+import { DateTime, Document, Timestamp } from '../../bson/index.ts';
 import type { StorageFigures } from '../types.ts';
 import type { DictionaryId, Environment, Transaction } from '../../engine/index.ts';
 import type { Clock } from '../../env/index.ts';
 import { segmentKey, segmentOfKey, segmentRange } from '../entry.ts';
 import { eachRow } from '../rows.ts';
+import { decodeRow } from './operation-row.ts';
 
 /** How much of the past is kept. */
 export interface OplogLimits {
@@ -25,6 +26,10 @@ interface Segment {
   readonly madeMs: number;
 }
 
+const noDictionary = 0 as DictionaryId;
+/** Nothing is logged: whatever happens is lost. */
+const everything = new Timestamp(0xffffffff, 0xffffffff);
+
 const rowOf = (madeMs: number): Uint8Array => Document.of({ made: new DateTime(madeMs) }).toBytes();
 
 /** The segments of one environment. */
@@ -33,6 +38,8 @@ export class OplogSegments {
   readonly #clock: Clock;
   readonly #limits: OplogLimits;
   #list: readonly Segment[];
+  /** Operations up to this time are not there any more. */
+  dropped: Timestamp | undefined;
 
   private constructor(engine: Environment, clock: Clock, limits: OplogLimits, list: readonly Segment[]) {
     this.#engine = engine;
@@ -43,33 +50,22 @@ export class OplogSegments {
 
   /** Those that are there; a first one is made where there is none. */
   static async open(engine: Environment, clock: Clock, limits: OplogLimits): Promise<OplogSegments> {
-    const list: Segment[] = [];
-    const txn = engine.begin('read');
-    try {
-      await eachRow(txn.cursor(engine.catalogDictionary, segmentRange, 1), (key, value) => {
-        const made = Document.fromBytes(value.slice()).get('made');
-        list.push({ dictionary: segmentOfKey(key), madeMs: made instanceof DateTime ? made.ms : 0 });
-      });
-    } finally {
-      txn.abort();
-    }
+    const { list, dropped } = await readRows(engine);
     const segments = new OplogSegments(engine, clock, limits, list);
+    // Since when it was not logged only the clock can tell.
+    segments.dropped = dropped?.seconds === everything.seconds ? new Timestamp(Math.floor(clock.nowMs() / 1000), 0) : dropped;
     if (list.length === 0) await segments.#change(0);
     return segments;
   }
 
   /** Drops what an earlier start kept that had a log. */
   static async drop(engine: Environment, clock: Clock): Promise<void> {
-    const txn = engine.begin('read');
-    const found: Uint8Array[] = [];
-    try {
-      await eachRow(txn.cursor(engine.catalogDictionary, segmentRange, 1), (key) => found.push(key));
-    } finally {
-      txn.abort();
-    }
-    if (found.length === 0) return;
-    const segments = await OplogSegments.open(engine, clock, { bytesMax: 0, ageMaxMs: 0 });
-    await segments.#drop(segments.#list);
+    const { list } = await readRows(engine);
+    if (list.length === 0) return;
+    const segments = new OplogSegments(engine, clock, { bytesMax: 0, ageMaxMs: 0 }, list);
+    const txn = engine.begin('statement');
+    await segments.#remove(txn, list, everything);
+    await segments.#commit(txn);
   }
 
   /** Where new rows go. */
@@ -122,23 +118,20 @@ export class OplogSegments {
     const madeMs = this.#clock.nowMs();
     const dictionary = txn.createDictionary({ compression: 'lz4' });
     await txn.put(this.#engine.catalogDictionary, segmentKey(dictionary), rowOf(madeMs));
-    await this.#remove(txn, this.#list.slice(0, gone));
+    const last = gone === 0 ? this.dropped : ((await lastTime(txn, this.#list.slice(0, gone))) ?? this.dropped);
+    await this.#remove(txn, this.#list.slice(0, gone), last);
     await this.#commit(txn);
+    this.dropped = last;
     this.#list = [...this.#list.slice(gone), { dictionary, madeMs }];
   }
 
-  async #drop(segments: readonly Segment[]): Promise<void> {
-    const txn = this.#engine.begin('statement');
-    await this.#remove(txn, segments);
-    await this.#commit(txn);
-    this.#list = this.#list.filter((segment) => !segments.includes(segment));
-  }
-
-  async #remove(txn: Transaction, segments: readonly Segment[]): Promise<void> {
+  async #remove(txn: Transaction, segments: readonly Segment[], last: Timestamp | undefined): Promise<void> {
+    const { catalogDictionary } = this.#engine;
     for (const { dictionary } of segments) {
       txn.dropDictionary(dictionary);
-      await txn.remove(this.#engine.catalogDictionary, segmentKey(dictionary));
+      await txn.remove(catalogDictionary, segmentKey(dictionary));
     }
+    if (last !== undefined) await txn.put(catalogDictionary, segmentKey(noDictionary), Document.of({ dropped: last }).toBytes());
   }
 
   async #commit(txn: Transaction): Promise<void> {
@@ -148,4 +141,33 @@ export class OplogSegments {
       txn.abort();
     }
   }
+}
+
+/** The newest time in the last of these that is not empty. */
+async function lastTime(txn: Transaction, segments: readonly Segment[]): Promise<Timestamp | undefined> {
+  for (const { dictionary } of segments.toReversed()) {
+    const cursor = txn.cursor(dictionary, {}, -1);
+    const batch = await cursor.nextBatch({ rows: 1, bytes: 1 });
+    const last = batch.length === 0 ? undefined : decodeRow(batch.key(0), batch.value(0)).at(-1);
+    cursor.close();
+    if (last !== undefined) return last.time;
+  }
+  return undefined;
+}
+
+async function readRows(engine: Environment): Promise<{ readonly list: readonly Segment[]; readonly dropped: Timestamp | undefined }> {
+  const list: Segment[] = [];
+  let dropped: Timestamp | undefined;
+  const txn = engine.begin('read');
+  try {
+    await eachRow(txn.cursor(engine.catalogDictionary, segmentRange, 1), (key, value) => {
+      const row = Document.fromBytes(value.slice());
+      const [made, last] = [row.get('made'), row.get('dropped')];
+      if (last instanceof Timestamp) dropped = last;
+      else list.push({ dictionary: segmentOfKey(key), madeMs: made instanceof DateTime ? made.ms : 0 });
+    });
+  } finally {
+    txn.abort();
+  }
+  return { list, dropped };
 }

@@ -4,6 +4,7 @@ import { CommandError } from '../../base/errors.ts';
 import { Document, type BsonArray } from '../../bson/index.ts';
 import type { Namespace } from '../../catalog/index.ts';
 import type { BatchSource } from '../../session/index.ts';
+import { isStream, openStream } from '../change-stream/open-stream.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { replyWithCursor, scopedSource } from '../cursor-reply.ts';
 import { checkCollation, collationFor, queryOptions, targetCollation } from '../query-options.ts';
@@ -38,6 +39,7 @@ async function runAggregate(context: CommandContext, fields: AggregateFields, cu
   const { ns, free } = aggregateNamespace(context.db, fields);
   // A pipeline that writes does so now, whatever the size of the first batch.
   const batchSize = writes(fields.pipeline) ? undefined : batchSizeOf('aggregate', cursor);
+  if (isStream(fields.pipeline)) return openStream(context, { ns, free, pipeline: fields.pipeline, letFields: fields.let, batchSize });
   const scope = beginRead(context);
   let source: BatchSource;
   try {

@@ -2,10 +2,11 @@
 
 import { clusterTarget } from '../../auth/index.ts';
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, type Value } from '../../bson/index.ts';
+import { BsonArray, type Document, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
 import { BATCH_BYTES_MAX, type ClientCursor } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { resumable } from '../change-stream/resumable.ts';
 import { cursorDocument } from '../cursor-reply.ts';
 import { arrayField, boundedField, collectionField, required, strictLongField, stringField, objectField, anyField, typeText } from '../fields.ts';
 
@@ -37,10 +38,42 @@ function checkOwner(context: CommandContext, cursor: ClientCursor): void {
   }
 }
 
+/** How long a tailable cursor waits for more where the client does not say it. */
+const AWAIT_MS = 1000;
+
 function checkNamespace(cursor: ClientCursor, namespace: string): void {
   if (cursor.options.namespace === namespace) return;
   const text = `Requested getMore on namespace '${namespace}', but cursor belongs to a different namespace ${cursor.options.namespace}`;
   throw new CommandError(13, 'Unauthorized', text);
+}
+
+/** The cursor, in use by this operation from now on, if it may be. */
+function takeCursor(context: CommandContext, id: bigint, namespace: string): ClientCursor {
+  const { server, operation, generic } = context;
+  const cursor = server.cursors.acquire(id, operation);
+  try {
+    checkNamespace(cursor, namespace);
+    checkOwner(context, cursor);
+    if (generic.maxTimeGiven && cursor.options.tail?.wait === undefined) {
+      throw new CommandError(2, 'BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor');
+    }
+    return cursor;
+  } catch (error) {
+    server.cursors.release(cursor);
+    throw error;
+  }
+}
+
+async function nextBatch(context: CommandContext, cursor: ClientCursor, batchSize: number | undefined): Promise<Document> {
+  const { server, operation, generic, stream } = context;
+  const failure = server.failPoints.at('failGetMoreAfterCursorCheckout')?.failure;
+  if (failure?.error !== undefined) throw failure.error;
+  const wanted = batchSize === undefined || batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize;
+  const awaitMs = generic.maxTimeGiven ? generic.maxTimeMs : AWAIT_MS;
+  const documents = await cursor.fill(operation, { documents: wanted, bytes: BATCH_BYTES_MAX, awaitMs });
+  // Where the client takes further answers unasked, this one is followed by the next batch until there is none.
+  if (stream !== undefined && !cursor.exhausted) stream.next = context.request.body;
+  return cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : cursor.id, cursor });
 }
 
 const getMore: Command = defineCommand({
@@ -57,31 +90,15 @@ const getMore: Command = defineCommand({
     includeQueryStatsMetrics: anyField,
   },
   run: async (context, { getMore: id, collection, batchSize }) => {
-    const { server, operation, db } = context;
+    const { server, db } = context;
     server.counters.operations.getmore += 1;
     if (collection.length === 0) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${db}.'`);
-    if (context.generic.maxTimeGiven) {
-      throw new CommandError(2, 'BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor');
-    }
-    const cursor = server.cursors.acquire(id, operation);
+    const cursor = takeCursor(context, id, `${db}.${collection}`);
     try {
-      checkNamespace(cursor, `${db}.${collection}`);
-      checkOwner(context, cursor);
-    } catch (error) {
-      server.cursors.release(cursor);
-      throw error;
-    }
-    try {
-      const failure = server.failPoints.at('failGetMoreAfterCursorCheckout')?.failure;
-      if (failure?.error !== undefined) throw failure.error;
-      const wanted = batchSize === undefined || batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize;
-      const documents = await cursor.fill(operation, { documents: wanted, bytes: BATCH_BYTES_MAX });
-      // Where the client takes further answers unasked, this one is followed by the next batch until there is none.
-      if (context.stream !== undefined && !cursor.exhausted) context.stream.next = context.request.body;
-      return { cursor: cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : id, cursor }) };
+      return { cursor: await nextBatch(context, cursor, batchSize) };
     } catch (error) {
       cursor.close();
-      throw error;
+      throw cursor.options.tail?.token === undefined ? error : resumable(error);
     } finally {
       server.cursors.release(cursor);
     }
