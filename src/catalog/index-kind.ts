@@ -136,7 +136,7 @@ function checkFlat(given: KindOptions): void {
   const { key, options } = given;
   if (key.first?.[1] !== '2d') throw new CommandError(16801, 'Location16801', '2d has to be first in index');
   const bits = numberFrom(options, 'bits');
-  if (bits !== undefined && !(bits >= 1 && bits <= 32)) throw new CommandError(13028, 'Location13028', 'bits for hash must be > 0 and <= 32');
+  if (bits !== undefined && !(bits >= 1 && bits <= 32)) throw new CommandError(72, 'InvalidOptions', 'bits for hash must be > 0 and <= 32');
   const [min, max] = [numberFrom(options, 'min') ?? -180, numberFrom(options, 'max') ?? 180];
   if (!(min < max)) throw new CommandError(13024, 'Location13024', 'region for hash must be valid and have positive area');
 }
@@ -144,5 +144,5 @@ function checkFlat(given: KindOptions): void {
 function checkSphere(given: KindOptions): void {
   checkGeo('2dsphere', given);
   const version = numberFrom(given.options, '2dsphereIndexVersion');
-  if (version !== undefined && ![1, 2, 3, 4].includes(version)) throw cannotCreateIndex(`unsupported geo index version { 2dsphereIndexVersion : ${version} }, only support versions: [1,2,3,4]`);
+  if (version !== undefined && ![1, 2, 3].includes(version)) throw cannotCreateIndex(`unsupported geo index version { 2dsphereIndexVersion : ${version} }, only support versions: [1,2,3]`);
 }

@@ -42,7 +42,7 @@ function compileStage(item: Value, context: StageContext, index: number): readon
   }
   const [name] = first;
   if (context.withinFacet === true && OUTSIDE_FACETS.has(name)) throw refuse(40600, `${name} is not allowed to be used within a $facet stage`);
-  if (index > 0 && firstStages.has(name)) throw refuse(40602, `${name} is only valid as the first stage in a pipeline`);
+  if (index > 0 && firstStages.has(name)) throw refuse(name === '$geoNear' ? 40603 : 40602, `${name} is only valid as the first stage in a pipeline`);
   const rule = stageRules.get(name);
   if (rule === undefined) throw refuse(40324, `Unrecognized pipeline stage name: '${name}'`);
   const stages = rule.parse(first[1], context);

@@ -74,8 +74,8 @@ export interface SourceProvider {
   collection(request: CollectionRequest, context: OperationContext): Promise<BatchSource>;
   /** Lets the event loop turn. */
   pause(): Promise<void>;
-  /** Paths of a collection's geospatial indexes, by kind; absent where there are none. */
-  geoPaths?(database: string, collection: string): Promise<{ readonly flat: readonly string[]; readonly sphere: readonly string[] }>;
+  /** Paths of a collection's geospatial indexes, by kind; undefined where there is no such collection. Absent where there are no indexes. */
+  geoPaths?(database: string, collection: string): Promise<{ readonly flat: readonly string[]; readonly sphere: readonly string[] } | undefined>;
   /** Opens what `$out` and `$merge` write to; absent where a pipeline may not write. */
   openOutput?(request: OutputRequest, context: OperationContext): Promise<OutputSink>;
   /** The documents of a stage that tells of the server; absent where there is none. Refuses a wrong specification. */

@@ -51,6 +51,7 @@ export function nearAccess(collection: Collection, conditions: Conditions, near:
   if (index === undefined) {
     throw new CommandError(291, 'NoQueryExecutionPlans', 'error processing query: planner returned error :: caused by :: unable to find index for $geoNear query');
   }
+  checkPoint(index, near.query);
   const { sort } = choice.wanted;
   const rings = ringsOf(collection, conditions, near, { index, few: choice.few && sort === undefined });
   const stage = new GeoNear(index, near, rings);
@@ -59,7 +60,15 @@ export function nearAccess(collection: Collection, conditions: Conditions, near:
 
 function canServe(index: Index, { path, query }: NearNode): index is GeoIndex {
   const word = index.key.get(path.text);
-  return word === '2d' || (word === '2dsphere' && query.isSphere);
+  return word === '2dsphere' ? query.isSphere : word === '2d' && query.unitsPerRadian === 1;
+}
+
+/** A 2d index knows no place beyond its bounds. */
+function checkPoint(index: GeoIndex, { point: [x, y] }: NearQuery): void {
+  if (index.kind !== '2d') return;
+  const [low, , high] = gridOf('2d', index.spec).bounds;
+  if (x >= low && x <= high && y >= low && y <= high) return;
+  throw new CommandError(16433, 'Location16433', `point not in interval of [ ${low}, ${high} ] :: caused by :: [ ${x}, ${y} ]`);
 }
 
 /** The largest distance there is, in the query's units. */

@@ -64,10 +64,11 @@ class TransactionProvider implements SourceProvider {
     return plan.open();
   }
 
-  async geoPaths(database: string, name: string): Promise<{ readonly flat: readonly string[]; readonly sphere: readonly string[] }> {
+  async geoPaths(database: string, name: string): Promise<{ readonly flat: readonly string[]; readonly sphere: readonly string[] } | undefined> {
     const { collection } = await resolveTarget(this.#context, this.#txn, namespaceOf(database, name));
+    if (collection === undefined) return undefined;
     const paths = (kind: string): string[] =>
-      (collection?.indexes ?? []).filter((index) => index.kind === kind).flatMap(({ key }) => key.fields.filter(([, value]) => value === kind).map(([path]) => path));
+      collection.indexes.filter((index) => index.kind === kind).flatMap(({ key }) => key.fields.filter(([, value]) => value === kind).map(([path]) => path));
     return { flat: paths('2d'), sphere: paths('2dsphere') };
   }
 

@@ -4,13 +4,16 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, isNumber, parsePath, toDouble } from '../../bson/index.ts';
 import type { Path, Value } from '../../bson/index.ts';
-import { compileAddFields, compileExpression, nameOf, nearestPlace, readNear, refuse, Variable } from '../../query/index.ts';
+import { compileAddFields, compileExpression, compileFilter, nameOf, nearestPlace, readNear, refuse, splitPath, Variable } from '../../query/index.ts';
 import type { NearQuery, Projection } from '../../query/index.ts';
 import { sourceOf } from '../../session/index.ts';
 import { concatenated, mapped } from '../batches.ts';
 import type { PipelineOptions, SourceProvider, StageRule } from '../stage.ts';
 
 const FIELDS: ReadonlySet<string> = new Set(['near', 'distanceField', 'spherical', 'maxDistance', 'minDistance', 'query', 'distanceMultiplier', 'includeLocs', 'key', 'uniqueDocs']);
+
+const pathComponentsMax = 200;
+const keyComponentsMax = 180;
 
 /** A specification, read. */
 interface GeoNear {
@@ -24,65 +27,106 @@ interface GeoNear {
   readonly includeLocs: string | undefined;
 }
 
-function failedToParse(text: string): CommandError {
-  return new CommandError(9, 'FailedToParse', text);
+/** Codes for a value that no expression without a document gives, and for one of another type, by argument. */
+const numberCodes: Readonly<Record<'minDistance' | 'maxDistance', readonly [number, number]>> = { minDistance: [7555701, 7555701], maxDistance: [7555702, 7555702] };
+
+function badValue(text: string): CommandError {
+  return new CommandError(2, 'BadValue', text);
 }
 
-function typeMismatch(name: string, value: Value, wanted: string): CommandError {
-  return new CommandError(14, 'TypeMismatch', `$geoNear parameter '${name}' must be of type ${wanted} but found type: ${nameOf(value)}`);
-}
-
-function numberOf(given: Document, name: string, options: PipelineOptions): number | undefined {
+function distanceOf(given: Document, name: 'minDistance' | 'maxDistance', options: PipelineOptions): number | undefined {
   const value = given.get(name);
   if (value === undefined) return undefined;
   const evaluated = compileExpression(value, options).evaluate(Document.empty);
-  if (evaluated === undefined || !isNumber(evaluated)) throw typeMismatch(name, evaluated ?? null, 'number');
+  const [missing] = numberCodes[name];
+  if (evaluated === undefined) throw refuse(missing, `$geoNear requires '${name}' to be a constant`);
+  if (!isNumber(evaluated)) throw new CommandError(14, 'TypeMismatch', `$geoNear parameter '${name}' must be a number, not ${nameOf(evaluated)}`);
   const number = toDouble(evaluated);
-  if (!(number >= 0)) throw new CommandError(2, 'BadValue', `${name} must be non-negative`);
+  if (!(number >= 0)) throw badValue(`${name} must be non-negative`);
   return number;
 }
 
-function textOf(given: Document, name: string): string | undefined {
+/** The factor: a plain number, no expression. */
+function multiplierOf(given: Document): number {
+  const value = given.get('distanceMultiplier');
+  if (value === undefined) return 1;
+  if (!isNumber(value)) throw new CommandError(14, 'TypeMismatch', `$geoNear parameter 'distanceMultiplier' must be a number, not ${nameOf(value)}`);
+  const number = toDouble(value);
+  if (!(number >= 0)) throw badValue('distanceMultiplier must be nonnegative');
+  return number;
+}
+
+/** A path that results are put at, or undefined. */
+function outputPath(given: Document, name: string, code: number): string | undefined {
   const value = given.get(name);
   if (value === undefined) return undefined;
-  if (typeof value !== 'string') throw typeMismatch(name, value, 'string');
-  if (value === '') throw failedToParse(`$geoNear parameter '${name}' cannot be the empty string`);
+  if (typeof value !== 'string') throw refuse(code, `$geoNear requires that '${name}' is of type string`);
+  if (splitPath(value).length >= pathComponentsMax) throw refuse(5984700, 'FieldPath is too long');
   return value;
 }
 
+function keyPath(given: Document): string | undefined {
+  const value = given.get('key');
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') throw new CommandError(14, 'TypeMismatch', `$geoNear parameter 'key' must be of type string but found type: ${nameOf(value)}`);
+  if (value === '') throw badValue("$geoNear parameter 'key' cannot be the empty string");
+  if (splitPath(value).length > keyComponentsMax) throw refuse(5729100, '$geoNear key is too long');
+  return value;
+}
+
+function queryOf(given: Document): Document {
+  const query = given.has('query') ? given.get('query') : Document.empty;
+  if (!(query instanceof Document)) throw new CommandError(14, 'TypeMismatch', `$geoNear parameter 'query' must be of type object but found type: ${nameOf(query ?? null)}`);
+  if (query.has('$text')) throw badValue('$text is not allowed in the query of $geoNear');
+  return query;
+}
+
 function parse(specification: Value, options: PipelineOptions): GeoNear {
+  if (specification instanceof BsonArray) throw refuse(5860400, "$geoNear requires a 'near' argument");
   if (!(specification instanceof Document)) throw new CommandError(10065, 'Location10065', 'invalid parameter: expected an object ($geoNear)');
-  for (const name of specification.keys()) if (!FIELDS.has(name)) throw failedToParse(`Unknown argument to $geoNear: ${name}`);
-  const filter = specification.get('query') ?? Document.empty;
-  if (!(filter instanceof Document)) throw typeMismatch('query', filter, 'object');
+  for (const name of specification.keys()) if (!FIELDS.has(name)) throw badValue(`Unknown argument to $geoNear: ${name}`);
+  const filter = queryOf(specification);
+  // A query that orders by distance itself has no place here: it is compiled as a stage's to be refused as one.
+  compileFilter(filter, options, 'match');
   const { operator, operators } = operatorsOf(specification, options);
   return {
-    operators, filter, query: readNear(operator, operators.get(operator) ?? null, operators), key: textOf(specification, 'key'),
-    multiplier: numberOf(specification, 'distanceMultiplier', options) ?? 1, distanceField: textOf(specification, 'distanceField'), includeLocs: textOf(specification, 'includeLocs'),
+    operators, filter, query: readNear(operator, operators.get(operator) ?? null, operators), key: keyPath(specification), multiplier: multiplierOf(specification),
+    distanceField: outputPath(specification, 'distanceField', 16606), includeLocs: outputPath(specification, 'includeLocs', 16607),
   };
 }
 
 /** The point, as an expression without a document gives it. */
 function pointOf(specification: Document, options: PipelineOptions): Document | BsonArray {
-  const near = specification.has('near') ? compileExpression(specification.get('near') ?? null, options).evaluate(Document.empty) : undefined;
-  if (near === undefined) throw new CommandError(5860400, 'Location5860400', "$geoNear requires a 'near' argument");
+  if (!specification.has('near')) throw refuse(5860400, "$geoNear requires a 'near' argument");
+  const near = compileExpression(specification.get('near') ?? null, options).evaluate(Document.empty);
+  if (near === undefined) throw refuse(5860402, "$geoNear requires a constant 'near' argument");
+  if (near instanceof BsonArray && near.items().length > 3) throw badValue('$geoNear: a legacy point has two coordinates, and a distance at most');
   if (near instanceof Document || near instanceof BsonArray) return near;
-  throw new CommandError(5860401, 'Location5860401', "$geoNear requires the 'near' argument to be a GeoJSON object or a legacy coordinate pair");
+  throw refuse(5860401, "$geoNear requires the 'near' argument to be a GeoJSON object or a legacy coordinate pair");
 }
 
 /** The condition as a filter has it: GeoJSON with its distances inside, a pair with them beside. */
 function operatorsOf(specification: Document, options: PipelineOptions): Pick<GeoNear, 'operators'> & { readonly operator: '$near' | '$nearSphere' } {
   const near = pointOf(specification, options);
   const isShape = near instanceof Document && near.has('type');
-  const operator = isShape || specification.get('spherical') === true ? '$nearSphere' : '$near';
-  const distances = ['minDistance', 'maxDistance'].flatMap((name): [string, Value][] => {
-    const number = numberOf(specification, name, options);
-    return number === undefined ? [] : [[`$${name}`, new Double(number)]];
+  const operator = isShape || measuresOnSphere(specification) ? '$nearSphere' : '$near';
+  const distances = (['minDistance', 'maxDistance'] as const).flatMap((name): [string, Value][] => {
+    const number = distanceOf(specification, name, options);
+    // Here an infinite distance is allowed, and is none at all, or beyond every other.
+    if (number === undefined || (number === Infinity && name === 'maxDistance')) return [];
+    return [[`$${name}`, new Double(Math.min(number, Number.MAX_VALUE))]];
   });
   const operators = isShape
     ? Document.of({ [operator]: Document.fromEntries([['$geometry', near], ...distances]) })
     : Document.fromEntries([[operator, near], ...distances]);
   return { operator, operators };
+}
+
+/** Whether the distances are of the sphere: any value but false, null and zero says so. */
+function measuresOnSphere(specification: Document): boolean {
+  const value = specification.get('spherical');
+  if (value === undefined || value === null || value === false) return false;
+  return !isNumber(value) || toDouble(value) !== 0;
 }
 
 /** Puts distance and place into documents. */
@@ -112,8 +156,10 @@ class Marker {
 }
 
 async function keyOf({ key, query }: GeoNear, { database, collection = '' }: PipelineOptions, provider: SourceProvider): Promise<string> {
+  const paths = await provider.geoPaths?.(database, collection);
+  if (paths === undefined) throw new CommandError(26, 'NamespaceNotFound', `$geoNear requires a geo index to run, but ${database}.${collection} does not exist`);
   if (key !== undefined) return key;
-  const { flat, sphere } = (await provider.geoPaths?.(database, collection)) ?? { flat: [], sphere: [] };
+  const { flat, sphere } = paths;
   if (flat.length > 1 || (flat.length === 0 && sphere.length > 1)) {
     const kind = flat.length > 1 ? '2d' : '2dsphere';
     throw new CommandError(27, 'IndexNotFound', `There is more than one ${kind} index on ${database}.${collection}; unsure which to use for $geoNear`);

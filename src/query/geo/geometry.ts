@@ -95,12 +95,15 @@ function readLoop(value: Value, keepsWinding: boolean): Loop {
   return loop;
 }
 
+/** Equal for points that are the same place. */
+const placeOf = (vertex: Vector): string => vertex.map((part) => part.toFixed(11)).join();
+
 /** Refuses a loop that meets itself. */
 function checkSimple(loop: Loop, value: Value): void {
   const { vertices, edges } = loop;
   const seen = new Set<string>();
   for (const vertex of vertices) {
-    const key = vertex.map((part) => part.toFixed(11)).join();
+    const key = placeOf(vertex);
     if (seen.has(key)) throw bad(`Loop is not valid: ${describeValue(value)} Duplicate vertices`);
     seen.add(key);
   }
@@ -117,7 +120,9 @@ function readPolygon(value: Value | undefined, keepsWinding: boolean): Polygon {
   const [outer, ...holes] = loops;
   if (outer === undefined) throw bad('Polygon has no loops.');
   if (keepsWinding && holes.length > 0) throw bad('Only one simple loop is allowed in a big polygon.');
+  const own = new Set(outer.vertices.map(placeOf));
   for (const hole of holes) {
+    if (hole.vertices.some((vertex) => own.has(placeOf(vertex)))) throw bad(`Polygon isn't valid: a hole shares a vertex with the exterior: ${describeValue(value ?? null)}`);
     if (!hole.vertices.every((vertex) => outer.contains(vertex))) throw bad(`Secondary loops not contained by first exterior loop - secondary loops must be holes: ${describeValue(value ?? null)}`);
   }
   return new Polygon(outer, holes);

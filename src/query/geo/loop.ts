@@ -12,6 +12,9 @@ export interface Cap {
   readonly radius: number;
 }
 
+/** Triple products below this are none. */
+const rounding = 1e-15;
+
 /** Within this the shorter arcs between points of a cap stay in it. */
 const convexRadius = 1.4;
 
@@ -43,6 +46,11 @@ export class Loop {
 
   get edges(): Edge[] {
     return this.vertices.map((vertex, i): Edge => [vertex, this.vertices[(i + 1) % this.vertices.length] as Vector]);
+  }
+
+  /** Points inside, one close to each edge. */
+  get insidePoints(): Vector[] {
+    return this.edges.map(([a, b]) => leftOfEdge(a, b));
   }
 
   /** Whether the point lies on an edge. */
@@ -109,6 +117,10 @@ function capCentre(vertices: readonly Vector[]): Vector {
 
 function leftOfFirstEdge(vertices: readonly Vector[]): Vector {
   const [a = [1, 0, 0], b = [0, 1, 0]] = vertices;
+  return leftOfEdge(a, b);
+}
+
+function leftOfEdge(a: Vector, b: Vector): Vector {
   return normalized(add(middle(a, b), scaled(normalized(cross(a, b)), 1e-7)));
 }
 
@@ -119,5 +131,9 @@ export function properlyCross([a, b]: Edge, [c, d]: Edge): boolean {
   const bda = dot(ab, d);
   if (acb * bda <= 0) return false;
   const cd = cross(c, d);
-  return acb * -dot(cd, b) > 0 && acb * dot(cd, a) > 0;
+  const cbd = -dot(cd, b);
+  const dac = dot(cd, a);
+  // An end on the other edge touches it: what is left of the product is rounding.
+  const isTouching = [acb, bda, cbd, dac].some((side) => Math.abs(side) < rounding);
+  return !isTouching && acb * cbd > 0 && acb * dac > 0;
 }

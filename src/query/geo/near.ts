@@ -25,15 +25,15 @@ const distanceNames: ReadonlySet<string> = new Set(['$geometry', '$maxDistance',
 
 /** Reads the operator's operand, and the distances beside it. BadValue where it is wrong. */
 export function readNear(name: '$near' | '$nearSphere', operand: Value, siblings: Document): NearQuery {
-  if (operand instanceof Document && operand.has('$geometry')) return readGeoJsonNear(name, operand);
   for (const [sibling] of siblings.fields) {
     if (sibling !== name && !distanceNames.has(sibling)) throw refuse(2, `invalid argument in geo near query: ${sibling}`);
   }
+  if (operand instanceof Document && operand.has('$geometry')) return readGeoJsonNear(name, operand);
   if (!(operand instanceof BsonArray) && !(operand instanceof Document)) throw refuse(2, `near must be first in: ${describeValue(siblings)}`);
-  if (operand instanceof Document && typeof operand.get('type') === 'string') return sphereMetres(pointOf(readGeoJson(operand), operand), distancesOf(siblings));
+  if (operand instanceof Document && typeof operand.get('type') === 'string') return sphereMetres(pointOf(readGeoJson(operand), operand), distancesOf(siblings, shapeCodes));
   const point = readFlatPoint(operand);
   const third = operand instanceof BsonArray ? operand.items()[2] : operand.fields[2]?.[1];
-  const distances = distancesOf(siblings, third);
+  const distances = distancesOf(siblings, pairCodes, third);
   if (name === '$near') return { point, isSphere: false, unitsPerRadian: 1, ...distances };
   if (!isOnEarth(point)) throw refuse(2, `longitude/latitude is out of bounds, lng: ${point[0]} lat: ${point[1]}`);
   return { point, isSphere: true, unitsPerRadian: 1, ...distances };
@@ -43,7 +43,7 @@ function readGeoJsonNear(name: string, operand: Document): NearQuery {
   for (const [field] of operand.fields) if (!distanceNames.has(field)) throw refuse(2, `invalid argument in geo near query: ${field}`);
   const shape = operand.get('$geometry');
   if (!(shape instanceof Document)) throw refuse(2, `${name} requires a point, given ${describeValue(shape ?? null)}`);
-  return sphereMetres(pointOf(shape.has('type') ? readGeoJson(shape) : undefined, shape), distancesOf(operand));
+  return sphereMetres(pointOf(shape.has('type') ? readGeoJson(shape) : undefined, shape), distancesOf(operand, shapeCodes));
 }
 
 function pointOf(geometry: Geometry | undefined, given: Document): FlatPoint {
@@ -56,16 +56,29 @@ function sphereMetres(point: FlatPoint, distances: Pick<NearQuery, 'minDistance'
   return { point, isSphere: true, unitsPerRadian: earthRadiusMetres, ...distances };
 }
 
-function distancesOf(given: Document, third?: Value): Pick<NearQuery, 'minDistance' | 'maxDistance'> {
-  const max = given.get('$maxDistance') ?? third;
-  return { minDistance: distance('$minDistance', given.get('$minDistance')) ?? 0, maxDistance: distance('$maxDistance', max) ?? Infinity };
+/** Codes for a distance that is no number, and for one that is out of bounds. */
+interface DistanceCodes {
+  readonly min: readonly [number, number];
+  readonly max: readonly [number, number];
+  readonly takesInfinity: boolean;
 }
 
-function distance(name: string, value: Value | undefined): number | undefined {
+const shapeCodes: DistanceCodes = { min: [2, 2], max: [2, 2], takesInfinity: false };
+const pairCodes: DistanceCodes = { min: [16893, 16894], max: [16895, 16896], takesInfinity: true };
+
+function distancesOf(given: Document, codes: DistanceCodes, third?: Value): Pick<NearQuery, 'minDistance' | 'maxDistance'> {
+  const max = given.get('$maxDistance') ?? third;
+  return {
+    minDistance: distance('$minDistance', given.get('$minDistance'), codes.min, codes.takesInfinity) ?? 0,
+    maxDistance: distance('$maxDistance', max, codes.max, codes.takesInfinity) ?? Infinity,
+  };
+}
+
+function distance(name: string, value: Value | undefined, [typeCode, boundsCode]: readonly [number, number], takesInfinity: boolean): number | undefined {
   if (value === undefined) return undefined;
-  if (!isNumber(value)) throw refuse(2, `${name} must be a number`);
+  if (!isNumber(value)) throw refuse(typeCode, `${name} must be a number`);
   const number = toDouble(value);
-  if (!(number >= 0)) throw refuse(2, `${name} must be non-negative`);
+  if (!(number >= 0) || (!takesInfinity && number === Infinity)) throw refuse(boundsCode, `${name} must be non-negative`);
   return number;
 }
 

@@ -10,7 +10,9 @@ import { readRegion } from './region.ts';
 import type { Region } from './region.ts';
 
 /** The node of `$geoWithin` or `$geoIntersects`. */
-export function parseRegion(path: Path, operand: Value, name: string): GeoNode {
+export function parseRegion(path: Path, operand: Value, name: string, siblings: Document): GeoNode {
+  const extra = siblings.fields.find(([sibling]) => sibling !== name);
+  if (extra !== undefined) throw refuse(2, `can't parse extra field: ${extra[0]}: ${describeValue(extra[1])}`);
   if (!(operand instanceof Document)) throw refuse(2, 'geometry must be an object');
   let region: Region | undefined;
   for (const [specifier, value] of operand.fields) if (specifier !== '$uniqueDocs') region = readRegion(specifier, value);

@@ -35,6 +35,11 @@ export function valuesAt(document: Document, path: readonly string[]): Value[] {
   if (value === undefined) return [];
   if (rest.length === 0) return [value];
   if (value instanceof Document) return valuesAt(value, rest);
-  if (value instanceof BsonArray) return value.items().flatMap((item) => (item instanceof Document ? valuesAt(item, rest) : []));
+  if (value instanceof BsonArray) {
+    const [index = '', ...behind] = rest;
+    const item = /^\d+$/.test(index) ? value.items()[Number(index)] : undefined;
+    const at = item === undefined ? [] : behind.length === 0 ? [item] : item instanceof Document ? valuesAt(item, behind) : [];
+    return [...at, ...value.items().flatMap((each) => (each instanceof Document ? valuesAt(each, rest) : []))];
+  }
   return [];
 }

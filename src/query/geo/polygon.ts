@@ -41,10 +41,11 @@ export class Polygon {
     return line.some((point) => this.contains(point)) || edgesOfLine(line).some((edge) => this.edges.some((own) => edgesMeet(own, edge)));
   }
 
+  /** Whether the insides have a point in common: edges alone that touch do not count. */
   meetsPolygon(other: Polygon): boolean {
-    if (other.outer.vertices.some((vertex) => this.contains(vertex)) || this.outer.vertices.some((vertex) => other.contains(vertex))) return true;
     const edges = other.edges;
-    return this.edges.some((own) => edges.some((edge) => edgesMeet(own, edge)));
+    if (this.edges.some((own) => edges.some((edge) => properlyCross(own, edge)))) return true;
+    return other.outer.insidePoints.some((point) => other.contains(point) && this.contains(point)) || this.outer.insidePoints.some((point) => this.contains(point) && other.contains(point));
   }
 }
 

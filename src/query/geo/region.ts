@@ -5,7 +5,7 @@ import { BsonArray, describeValue, Document, isNumber, toDouble } from '../../bs
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { edgesMeet, edgesOfLine } from './polygon.ts';
-import { isOnEarth, readFlatPoint, readGeoJson } from './geometry.ts';
+import { isOnEarth, readFlatPoint, readStored } from './geometry.ts';
 import type { FlatPoint, Geometry } from './geometry.ts';
 import { capAround } from './loop.ts';
 import type { Cap } from './loop.ts';
@@ -43,8 +43,8 @@ const readers: ReadonlyMap<string, (value: Value) => Region> = new Map<string, (
 ]);
 
 function readGeometryRegion(value: Value): Region {
-  if (!(value instanceof Document)) throw refuse(2, 'geometry must be an object');
-  const region = readGeoJson(value);
+  const region = readStored(value);
+  if (!region.isOnSphere) throw refuse(2, `longitude/latitude is out of bounds: ${describeValue(value)}`);
   const areas = region.polygons;
   return {
     cap: capOf(region),
@@ -125,7 +125,7 @@ function pointsOf(value: Value, what: string): readonly Value[] {
 function readBox(value: Value): Region {
   const [first, second, ...more] = pointsOf(value, 'Box');
   if (first === undefined || second === undefined || more.length > 0) throw refuse(2, 'Box must have two corners');
-  const [[ax, ay], [bx, by]] = [readFlatPoint(first), readFlatPoint(second)];
+  const [[ax, ay], [bx, by]] = [readFlatPoint(first, true), readFlatPoint(second, true)];
   const bounds: Bounds = [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)];
   const [west, south, east, north] = bounds;
   return flatRegion(bounds, ([x, y]) => x >= west && x <= east && y >= south && y <= north);
@@ -139,15 +139,18 @@ function readFlatPolygon(value: Value): Region {
   return flatRegion([Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)], (point) => isInFlatPolygon(points, point));
 }
 
-/** Inside by the number of edges that a ray crosses; on an edge is inside. */
+/**
+ * Inside by the number of edges to the right of the point. As in MongoDB an edge has its upper end and not its lower one, and a point on it
+ * counts as left of it; a point on an upright or a level edge is inside.
+ */
 function isInFlatPolygon(points: readonly FlatPoint[], [x, y]: FlatPoint): boolean {
   let inside = false;
-  for (let i = 0, j = points.length - 1; i < points.length; j = i++) {
-    const [ax, ay] = points[i] as FlatPoint;
-    const [bx, by] = points[j] as FlatPoint;
-    const side = (bx - ax) * (y - ay) - (by - ay) * (x - ax);
-    if (side === 0 && x >= Math.min(ax, bx) && x <= Math.max(ax, bx) && y >= Math.min(ay, by) && y <= Math.max(ay, by)) return true;
-    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) inside = !inside;
+  for (const [i, [bx, by]] of points.entries()) {
+    const [ax, ay] = points.at(i - 1) as FlatPoint;
+    if (y === ay && y === by && x >= Math.min(ax, bx) && x <= Math.max(ax, bx)) return true;
+    if (!(y > Math.min(ay, by) && y <= Math.max(ay, by) && x <= Math.max(ax, bx))) continue;
+    if (ax === bx && x === ax) return true;
+    if (ax === bx || x <= ((y - ay) * (bx - ax)) / (by - ay) + ax) inside = !inside;
   }
   return inside;
 }
@@ -156,7 +159,7 @@ function readCentre(value: Value, what: string): { readonly centre: FlatPoint; r
   const parts = pointsOf(value, what);
   const [centre, radius] = parts;
   if (centre === undefined) throw refuse(2, `${what} must have a center`);
-  const point = readFlatPoint(centre);
+  const point = readFlatPoint(centre, true);
   if (radius === undefined || !isNumber(radius) || !(toDouble(radius) >= 0)) throw refuse(2, 'radius must be a non-negative number');
   if (parts.length > 2) throw refuse(2, `Only 2 fields allowed for circular region, but found ${parts.length}`);
   return { centre: point, radius: toDouble(radius) };
