@@ -239,7 +239,7 @@ export class Background {
   #heaviest(): Heavy | undefined {
     let heaviest: Heavy | undefined;
     for (const tree of this.#state.unsettled) this.#settle(tree);
-    for (const tree of this.#state.trees.values()) {
+    for (const tree of this.#state.heavy) {
       if (tree.isHollow) continue;
       for (const [node, weight] of tree.heavy) if (weight > (heaviest?.weight ?? 0)) heaviest = { tree, node, weight };
     }
@@ -253,6 +253,7 @@ export class Background {
       if (seq > settledSeq) continue;
       tree.unsettled.delete(node);
       tree.heavy.set(node, Math.max(bufferBytes, tree.heavy.get(node) ?? 0));
+      this.#state.heavy.add(tree);
     }
     if (tree.unsettled.size === 0) this.#state.unsettled.delete(tree);
   }

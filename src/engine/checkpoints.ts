@@ -74,7 +74,7 @@ export class Checkpoints {
   /** The oldest seq that is not below the fronts. */
   #neededSeq(): number {
     let needed = this.#state.visible + 1;
-    for (const tree of this.#state.trees.values()) needed = Math.min(needed, tree.oldestUnflushed ?? Infinity);
+    for (const tree of this.#state.fronted) needed = Math.min(needed, tree.oldestUnflushed ?? Infinity);
     return needed;
   }
 
@@ -90,8 +90,7 @@ export class Checkpoints {
     const records: TreeRecord[] = [];
     for (const tree of state.trees.values()) {
       for (const node of tree.dirty.values()) nodes.push({ tree, node });
-      tree.writing = tree.dirty;
-      tree.dirty = new Map();
+      tree.beginWriting();
       records.push(tree.record());
     }
     const seq = this.#neededSeq();
@@ -126,7 +125,7 @@ export class Checkpoints {
     store.cancelCheckpoint();
     let bytes = 0;
     for (const { tree, node } of capture.nodes) {
-      if (tree.writing.delete(node.number) && !tree.dirty.has(node.number)) tree.dirty.set(node.number, node);
+      if (tree.writing.delete(node.number) && !tree.dirty.has(node.number)) tree.setDirty(node);
       else bytes += nodeBytes(node);
     }
     budget.change('nodes', -bytes);

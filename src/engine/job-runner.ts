@@ -88,6 +88,7 @@ export class JobRunner {
     for (const number of edit.removed) change -= sizeOf(tree.dirty.get(number));
     applyEdit(tree, edit, state.limits);
     if (tree.unsettled.size > 0) state.unsettled.add(tree);
+    state.attend(tree);
     state.budget.change('nodes', change);
     for (const node of edit.nodes) state.cache.forget(nodeKey(node.number));
     for (const extent of edit.added) state.store.adopt(extent.block);

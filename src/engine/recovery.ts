@@ -35,6 +35,7 @@ function loadCheckpoint(state: EngineState, root: CheckpointRoot, table: Uint8Ar
   for (const record of decodeDictionaryTable(table)) {
     const tree = new Tree(record, state.cache);
     state.trees.set(record.id, tree);
+    state.attend(tree);
     if (record.droppedSeq !== Infinity) state.dropped.add(tree);
   }
   state.nextDictionary = root.nextDictionary;

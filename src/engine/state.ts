@@ -63,6 +63,10 @@ export class EngineState {
   readonly frozen: Set<Tree> = new Set();
   /** Trees with range deletes that hide what an open snapshot still sees. */
   readonly unsettled: Set<Tree> = new Set();
+  /** Trees with buffers that want to go down; those that idle time may tidy; those with something in their fronts. There may be 50,000 others. */
+  readonly heavy: Set<Tree> = new Set();
+  readonly loose: Set<Tree> = new Set();
+  readonly fronted: Set<Tree> = new Set();
   /** Dropped trees that some snapshot may still read. */
   readonly dropped: Set<Tree> = new Set();
   visible: Seq = 0 as Seq;
@@ -161,6 +165,7 @@ export class EngineState {
   #weighAll(): void {
     for (const tree of this.trees.values()) {
       for (const node of [...tree.writing.values(), ...tree.dirty.values()]) if (node.kind === 'internal') weigh(tree, node, this.limits);
+      this.attend(tree);
     }
   }
 
@@ -185,12 +190,19 @@ export class EngineState {
 
   setDirty(tree: Tree, node: TreeNode): void {
     const before = tree.dirty.get(node.number);
-    tree.dirty.set(node.number, node);
+    tree.setDirty(node);
     this.budget.change('nodes', nodeBytes(node) - (before === undefined ? 0 : nodeBytes(before)));
+  }
+
+  /** Notes what background work a tree wants after it changed. */
+  attend(tree: Tree): void {
+    setIn(this.heavy, tree, tree.heavy.size > 0);
+    setIn(this.loose, tree, tree.isUnswept || tree.loose.size > 0);
   }
 
   /** Charges what the tree's fronts hold now. */
   chargeFronts(tree: Tree): void {
+    setIn(this.fronted, tree, tree.oldestUnflushed !== undefined);
     const bytes = tree.frontBytes;
     const change = bytes - (this.#charged.get(tree) ?? 0);
     if (change === 0) return;
@@ -204,6 +216,9 @@ export class EngineState {
     this.trees.delete(tree.id);
     this.frozen.delete(tree);
     this.unsettled.delete(tree);
+    this.heavy.delete(tree);
+    this.loose.delete(tree);
+    this.fronted.delete(tree);
     this.dropped.delete(tree);
     this.budget.change('fronts', -(this.#charged.get(tree) ?? 0));
     this.#charged.delete(tree);
@@ -222,7 +237,7 @@ export class EngineState {
   /** Freezes the front that holds most. */
   freezeLargest(): void {
     let largest: Tree | undefined;
-    for (const tree of this.trees.values()) {
+    for (const tree of this.fronted) {
       if (tree.active.count > 0 && tree.active.byteSize > (largest?.active.byteSize ?? 0)) largest = tree;
     }
     if (largest !== undefined) this.freeze(largest);
@@ -238,7 +253,7 @@ export class EngineState {
       return;
     }
     this.#freezeLater = 0;
-    for (const tree of this.trees.values()) {
+    for (const tree of this.fronted) {
       const oldest = tree.oldestUnflushed;
       if (tree.frozen.length === 0 && oldest !== undefined && oldest <= seq) this.freeze(tree);
     }
@@ -267,6 +282,11 @@ export class EngineState {
     this.chargeFronts(tree);
     this.onWork();
   }
+}
+
+function setIn<T>(set: Set<T>, member: T, isIn: boolean): void {
+  if (isIn) set.add(member);
+  else set.delete(member);
 }
 
 /** The record of a tree without messages. */

@@ -66,7 +66,7 @@ export class Tidy {
       state.freeze(full);
       return 'done';
     }
-    for (const tree of state.trees.values()) {
+    for (const tree of state.loose) {
       if (tree.isGoing || tree.isHollow) continue;
       if (tree.isUnswept) return await this.#sweep(tree);
       const [number] = tree.loose;
@@ -85,7 +85,7 @@ export class Tidy {
   #fullestFront(): Tree | undefined {
     const { state } = this.#parts;
     if (state.applying) return undefined;
-    for (const tree of state.trees.values()) {
+    for (const tree of state.fronted) {
       const { count } = tree.active;
       if (count >= frontMessagesMin && tree.frozen.length === 0 && count * fewerBy >= tree.totalsAt(state.visible).rows) return tree;
     }
@@ -104,11 +104,14 @@ export class Tidy {
       if (node.kind === 'internal' && node.height > 1) found.push(...node.children);
     }
     tree.isUnswept = false;
+    tree.noteInternal();
     if (tree.height > 0) for (const number of found) tree.loose.add(number);
+    this.#parts.state.attend(tree);
     return 'done';
   }
 
   async #tidy(tree: Tree, number: BlockNumber): Promise<TidyResult> {
+    const { state } = this.#parts;
     const { leaves, height } = tree;
     const edits: Edit[] = [];
     const ran = await this.#runner.run(tree, function* (context) {
@@ -121,6 +124,7 @@ export class Tidy {
     else this.#freed = true;
     // The node above may have children to join now.
     if (tree.leaves < leaves && height > 1) tree.isUnswept = true;
+    state.attend(tree);
     return 'done';
   }
 

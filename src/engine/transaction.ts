@@ -97,7 +97,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     const complete = dictionaryOptions(state.options.dictionary, options);
     const id = state.nextDictionary++ as DictionaryId;
     const tree = new Tree(emptyRecord({ id, options: complete, createdSeq: 0, root: noBlock }), state.cache);
-    tree.dirty.set(noBlock, { kind: 'leaf', number: noBlock, extent: undefined });
+    tree.setDirty({ kind: 'leaf', number: noBlock, extent: undefined });
     this.#created.set(id, tree);
     this.#writes.change(id, 'create', complete);
     return id;

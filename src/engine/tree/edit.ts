@@ -45,7 +45,7 @@ const raw = (extents: readonly Extent[]): number => extents.reduce((sum, extent)
 export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
   tree.version += 1;
   for (const node of edit.nodes) {
-    tree.dirty.set(node.number, node);
+    tree.setDirty(node);
     if (node.kind === 'internal') weigh(tree, node, limits);
     else tree.heavy.delete(node.number);
   }
@@ -67,6 +67,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
 /** Notes whether a node's heaviest buffer wants to go down. */
 export function weigh(tree: Tree, node: InternalNode, limits: FlushLimits): void {
   const heaviest = heaviestChild(node, limits);
+  tree.noteInternal();
   tree.loose.add(node.number);
   if (heaviest.weight >= limits.bufferBytes) tree.heavy.set(node.number, heaviest.weight);
   else tree.heavy.delete(node.number);

@@ -40,6 +40,10 @@ export interface FrontImage {
   readonly rows: Uint32Array;
 }
 
+/** What an empty front holds. */
+const noBytes = new Uint8Array(0);
+const noRows = new Uint32Array(0);
+
 /** A buffer of messages. Entries are numbered in the order they came. */
 export class Front {
   #arena: Uint8Array;
@@ -62,9 +66,9 @@ export class Front {
 
   /** `like`: a front that held as much as this one shall; memory is had at once, not by doubling. */
   constructor(like?: Front) {
-    this.#arena = new Uint8Array(like === undefined ? 512 : like.#used);
-    this.#rows = new Uint32Array(like === undefined ? 8 * width : like.#count * width + width);
-    this.#table = new Uint32Array(like === undefined ? 16 : like.#table.length);
+    this.#arena = like === undefined ? noBytes : new Uint8Array(like.#used);
+    this.#rows = like === undefined ? noRows : new Uint32Array(like.#count * width + width);
+    this.#table = like === undefined ? noRows : new Uint32Array(like.#table.length);
   }
 
   /** What the entries are made of: views that never change, though entries may come behind them. */
@@ -174,16 +178,16 @@ export class Front {
     if (needed > this.#arena.length) {
       // A large one grows by less: what is not used counts against the budget too.
       const grown = this.#arena.length * (this.#arena.length < 4_000_000 ? 2 : 1.25);
-      const arena = new Uint8Array(Math.max(Math.floor(grown), needed));
+      const arena = new Uint8Array(Math.max(Math.floor(grown), needed, 512));
       arena.set(this.#arena.subarray(0, this.#used));
       this.#arena = arena;
     }
     if ((this.#count + 1) * width > this.#rows.length) {
-      const rows = new Uint32Array(this.#rows.length * 2);
+      const rows = new Uint32Array(Math.max(this.#rows.length * 2, 8 * width));
       rows.set(this.#rows);
       this.#rows = rows;
     }
-    if ((this.#keys + 1) * 2 > this.#table.length) this.#rehash(this.#table.length * 2);
+    if ((this.#keys + 1) * 2 > this.#table.length) this.#rehash(Math.max(this.#table.length * 2, 16));
   }
 
   #rehash(size: number): void {
@@ -238,6 +242,7 @@ export class Front {
 
   /** The newest entry of `key` whose seq is at most `seq`, or -1; `hashed` is its `keyHash`, where the caller has it. */
   find(key: Uint8Array, seq: number, hashed: number = keyHash(key, 0, key.length)): number {
+    if (this.#count === 0) return -1;
     const slot = this.#slotOf(key, 0, key.length, hashed);
     let entry = (this.#table[slot] as number) - 1;
     while (entry >= 0 && this.seq(entry) > seq) entry = (this.#rows[entry * width + older] as number) - 1;

@@ -2,6 +2,7 @@
 // (edit.ts) changes the tree below the fronts, in one synchronous step; `version` tells a reader that came back from a wait whether it did.
 
 import { assert } from '../../base/assert.ts';
+import { AssertionError } from '../../base/errors.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { nodeKey } from '../cache/part-cache.ts';
@@ -49,6 +50,23 @@ export interface TreeRecord {
 /** A front with more entries than this is followed by one of its size. */
 const frontOfSize = 1000;
 
+/** What trees hold that have nothing of a kind: most of 50,000. Nothing is ever put into it. */
+class NothingMap<V> extends Map<BlockNumber, V> {
+  override set(): this {
+    throw new AssertionError('what all share holds nothing');
+  }
+}
+
+class NothingSet extends Set<BlockNumber> {
+  override add(): this {
+    throw new AssertionError('what all share holds nothing');
+  }
+}
+
+const noNodes = new NothingMap<TreeNode>();
+const noWeights = new NothingMap<number>();
+const noNumbers = new NothingSet();
+
 /** The tree of one dictionary. */
 export class Tree {
   readonly id: DictionaryId;
@@ -70,17 +88,17 @@ export class Tree {
   /** Newest first. */
   frozen: readonly Front[] = [];
   /** Nodes that the last begun checkpoint does not hold. */
-  dirty: Map<BlockNumber, TreeNode> = new Map();
+  dirty: Map<BlockNumber, TreeNode> = noNodes;
   /** Nodes that a checkpoint under way is writing. */
-  writing: Map<BlockNumber, TreeNode> = new Map();
+  writing: Map<BlockNumber, TreeNode> = noNodes;
   /** Internal nodes whose heaviest buffer wants to go down, with its weight in bytes. */
-  readonly heavy: Map<BlockNumber, number> = new Map();
+  heavy: Map<BlockNumber, number> = noWeights;
   /** Internal nodes below which idle time may find something to tidy. */
-  readonly loose: Set<BlockNumber> = new Set();
+  loose: Set<BlockNumber> = noNumbers;
   /** Nodes above leaves have shrunk, or nothing is known of them yet: all internal nodes may be loose. */
   isUnswept: boolean;
   /** Internal nodes with range deletes that hide what an open snapshot sees, with the seq of the oldest. */
-  readonly unsettled: Map<BlockNumber, number> = new Map();
+  unsettled: Map<BlockNumber, number> = noWeights;
   /** It is being loaded: what is written to it waits at the top. */
   isHollow: boolean = false;
   /** The newest commit that changed it. */
@@ -114,6 +132,26 @@ export class Tree {
   record(): TreeRecord {
     const { id, options, createdSeq, droppedSeq, root, flushedSeq, storedBytes, rawBytes, leaves, height } = this;
     return { id, options, createdSeq, droppedSeq, root, flushedSeq, ...this.#flushed, storedBytes, rawBytes, leaves, height };
+  }
+
+  /** Takes a node that no checkpoint has yet. */
+  setDirty(node: TreeNode): void {
+    if (this.dirty === noNodes) this.dirty = new Map();
+    this.dirty.set(node.number, node);
+  }
+
+  /** What is dirty is being written from here on. */
+  beginWriting(): void {
+    this.writing = this.dirty;
+    this.dirty = noNodes;
+  }
+
+  /** Has memory of its own for what is noted of internal nodes. */
+  noteInternal(): void {
+    if (this.heavy !== noWeights) return;
+    this.heavy = new Map();
+    this.unsettled = new Map();
+    this.loose = new Set();
   }
 
   /** A node, if it is in memory. */
