@@ -2,7 +2,6 @@
 // (edit.ts) changes the tree below the fronts, in one synchronous step; `version` tells a reader that came back from a wait whether it did.
 
 import { assert } from '../../base/assert.ts';
-import { AssertionError } from '../../base/errors.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { nodeKey } from '../cache/part-cache.ts';
@@ -50,22 +49,10 @@ export interface TreeRecord {
 /** A front with more entries than this is followed by one of its size. */
 const frontOfSize = 1000;
 
-/** What trees hold that have nothing of a kind: most of 50,000. Nothing is ever put into it. */
-class NothingMap<V> extends Map<BlockNumber, V> {
-  override set(): this {
-    throw new AssertionError('what all share holds nothing');
-  }
-}
-
-class NothingSet extends Set<BlockNumber> {
-  override add(): this {
-    throw new AssertionError('what all share holds nothing');
-  }
-}
-
-const noNodes = new NothingMap<TreeNode>();
-const noWeights = new NothingMap<number>();
-const noNumbers = new NothingSet();
+/** What trees hold that have nothing of a kind: most of 50,000. Nothing is ever put into them: see `setDirty` and `noteInternal`. */
+const noNodes: Map<BlockNumber, TreeNode> = new Map();
+const noWeights: Map<BlockNumber, number> = new Map();
+const noNumbers: Set<BlockNumber> = new Set();
 
 /** The tree of one dictionary. */
 export class Tree {
