@@ -1,5 +1,6 @@
 // The product's one command: the first word chooses, the rest is for what it chooses.
 
+import { benchGridFs } from './bench-gridfs.ts';
 import { runBackup } from './backup.ts';
 import { runGateway } from './gateway.ts';
 import { runImport } from './import.ts';
@@ -15,6 +16,12 @@ interface Subcommand {
   readonly run: (words: readonly string[]) => Promise<number>;
 }
 
+async function runBench(words: readonly string[]): Promise<number> {
+  const [what, ...rest] = words;
+  if (what !== 'gridfs') throw new FrondUsage('frond bench gridfs is the one there is');
+  return await benchGridFs(rest);
+}
+
 const subcommands: ReadonlyMap<string, Subcommand> = new Map([
   ['serve', { doc: 'run the server and the gateway', run: serve }],
   ['gateway', { doc: 'run the gateway in front of another MongoDB server (--mongo); --port, --bind, --db, --tokens, --signing-key and --origins as for serve; --login database asks for users of that server', run: runGateway }],
@@ -22,6 +29,7 @@ const subcommands: ReadonlyMap<string, Subcommand> = new Map([
   ['backup', { doc: 'copy the data of a running server (--uri) into a directory of its machine (--to) while it goes on', run: runBackup }],
   ['salvage', { doc: 'copy all that can be read of a damaged data directory (--dbpath) into a fresh one (--to)', run: runSalvage }],
   ['inspect', { doc: 'superblocks, trees and log of a data directory (--dbpath) in words', run: runInspect }],
+  ['bench', { doc: 'bench gridfs: what chunk and read sizes cost; --files, --size, --chunks, --reads, --cache, or --mongo for another server', run: runBench }],
   ['import', { doc: 'CSV, TSV or JSON into a collection; frond import --help tells its options', run: runImport }],
 ]);
 

@@ -18,14 +18,12 @@ export interface Patience {
 export class Exchange {
   readonly request: IncomingMessage;
   readonly id: string;
-  /** Aborted when the client has gone before the answer ended. */
-  readonly gone: AbortSignal;
   /** Resolves when the answer has left, or the client. */
   readonly ended: Promise<void>;
   readonly #response: ServerResponse;
   #fields: OutgoingHttpHeaders = {};
   readonly #patience: Patience;
-  readonly #leaving: AbortController = new AbortController();
+  #isGone = false;
   #wake: (() => void) | undefined;
   #bytesSent = 0;
   #progressMs: number;
@@ -38,13 +36,12 @@ export class Exchange {
     this.#patience = options.patience;
     this.#waitsForContinue = options.expectsContinue;
     this.#progressMs = options.patience.clock.monotonicMs();
-    this.gone = this.#leaving.signal;
     this.ended = new Promise((resolve) => {
       // An answer that waits behind others on its connection is not told when the connection closes, so the socket is asked too.
       const { socket } = request;
       const end = (): void => {
         socket.off('close', end);
-        if (!response.writableFinished) this.#leaving.abort();
+        if (!response.writableFinished) this.#isGone = true;
         this.#release();
         resolve();
       };
@@ -73,8 +70,9 @@ export class Exchange {
     return this.#response.headersSent;
   }
 
+  /** Whether the client has gone before the answer ended. */
   get isGone(): boolean {
-    return this.gone.aborted;
+    return this.#isGone;
   }
 
   /** Bytes of bodies handed to the socket. */
@@ -93,18 +91,10 @@ export class Exchange {
     this.#progressMs = this.#patience.clock.monotonicMs();
   }
 
-  /** Cuts the connection when nothing has moved for too long, until `signal`. */
-  async watch(signal: AbortSignal): Promise<void> {
-    const { clock, stallMs } = this.#patience;
-    if (stallMs === 0) return;
-    while (!signal.aborted && !this.isGone) {
-      const left = this.#progressMs + stallMs - clock.monotonicMs();
-      if (left <= 0) {
-        this.destroy();
-        return;
-      }
-      await clock.sleep(left, signal);
-    }
+  /** Cuts the connection when nothing has moved for too long. */
+  look(nowMs: number): void {
+    const { stallMs } = this.#patience;
+    if (stallMs > 0 && nowMs - this.#progressMs >= stallMs) this.destroy();
   }
 
   /** Fields that the answer has, whichever it will be. */

@@ -61,7 +61,7 @@ export async function answerFile(parts: GatewayParts, exchange: Exchange, route:
     return;
   }
   const whole = { length: file.length, contentType: sentType(file.contentType, file.filename).type };
-  const plan = answer.kind === 'whole' ? wholeBody(whole) : rangedBody(whole, answer.ranges, randomToken(parts.random, 12));
+  const plan = answer.kind === 'whole' ? wholeBody(whole) : rangedBody(whole, answer.ranges, () => randomToken(parts.random, 12));
   await sendPlan(parts, exchange, { plan, file, reader: bucket.open(file), fields: { ...common, ...contentFields(file, route.query, parts.origins.length > 0) } });
 }
 

@@ -34,8 +34,21 @@ export function contentFields(file: StoredFile, query: URLSearchParams, isShownE
     'Content-Disposition': contentDisposition(kind, file.filename),
     'Cross-Origin-Resource-Policy': isShownElsewhere ? 'cross-origin' : 'same-site',
     ...(active ? { 'Content-Security-Policy': "default-src 'none'; sandbox" } : {}),
-    ...(file.sha256 === undefined ? {} : { 'Repr-Digest': `sha-256=:${encodeBase64(fromHex(file.sha256))}:` }),
+    ...(file.sha256 === undefined ? {} : { 'Repr-Digest': digestField(file.sha256) }),
   };
+}
+
+const digestFields: Map<string, string> = new Map();
+const digestFieldsMax = 1000;
+
+/** The value of Repr-Digest; a player asks for the same file again and again. */
+function digestField(sha256: string): string {
+  const known = digestFields.get(sha256);
+  if (known !== undefined) return known;
+  if (digestFields.size >= digestFieldsMax) digestFields.clear();
+  const field = `sha-256=:${encodeBase64(fromHex(sha256))}:`;
+  digestFields.set(sha256, field);
+  return field;
 }
 
 const isOn = (value: string | null): boolean => value !== null && value !== '0' && value !== 'false';

@@ -119,9 +119,9 @@ export class FileSource {
     return { pieces, end: last + 1 };
   }
 
-  /** Gives back what was read and not sent yet, if the client has not taken a piece since before `sinceMs`. */
-  letGoOfStalled(sinceMs: number): void {
-    if (this.#waitsSinceMs !== undefined && this.#waitsSinceMs <= sinceMs) this.close();
+  /** Gives back what was read and not sent yet, if the client has not taken a piece for a while. */
+  look(nowMs: number): void {
+    if (this.#waitsSinceMs !== undefined && nowMs - this.#waitsSinceMs >= this.#limits.letGoMs) this.close();
   }
 
   /** Gives back what was read and not sent. */

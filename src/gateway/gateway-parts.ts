@@ -3,7 +3,7 @@
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
 import type { ServerStatus } from './server-status.ts';
-import type { OpenStreams } from './open-streams.ts';
+import type { Patrol, Patrolled } from './patrol.ts';
 import type { AccessControl } from './access.ts';
 import type { ActiveUploads } from './active-uploads.ts';
 import type { PiecePool } from './piece-pool.ts';
@@ -65,7 +65,7 @@ export interface GatewayParts {
   readonly counters: GatewayCounters;
   readonly page: PageFiles;
   readonly pieces: PiecePool;
-  readonly streams: OpenStreams;
+  readonly streams: Patrol<Patrolled>;
   readonly uploads: ActiveUploads;
   /** What the server behind counts; undefined where it is not ours to know. */
   readonly status: (() => Promise<ServerStatus>) | undefined;

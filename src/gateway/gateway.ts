@@ -16,7 +16,7 @@ import { ActiveUploads } from './active-uploads.ts';
 import { crossOriginFields, isListedOrigin, preflightFields } from './cross-origin.ts';
 import { Exchange } from './exchange.ts';
 import type { ServerStatus } from './server-status.ts';
-import { OpenStreams } from './open-streams.ts';
+import { Patrol } from './patrol.ts';
 import { currentCounters, limitsDefault, randomToken } from './gateway-parts.ts';
 import type { GatewayCounters, GatewayEvent, GatewayGauges, GatewayLimits, GatewayParts } from './gateway-parts.ts';
 import type { PageFiles } from './page/page-files.ts';
@@ -67,6 +67,9 @@ export class Gateway {
   readonly #server: Server;
   readonly #parts: GatewayParts;
   readonly #open: Set<Promise<void>> = new Set();
+  /** Open requests, and the beginning of their ids. */
+  readonly #exchanges: Patrol<Exchange>;
+  readonly #idStart: string;
   readonly #closing: AbortController = new AbortController();
   readonly #told: Set<string> = new Set();
   readonly #address: { readonly host: string; readonly port: number };
@@ -75,6 +78,8 @@ export class Gateway {
     this.#server = server;
     this.#parts = parts;
     this.#address = address;
+    this.#exchanges = new Patrol(parts.clock, Math.min(1000, Math.max(20, parts.limits.stallMs / 8)));
+    this.#idStart = `${randomToken(parts.random, 6)}-`;
     const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse): void => {
       const answering = this.#take(request, response, expectsContinue).finally(() => this.#open.delete(answering));
       this.#open.add(answering);
@@ -100,7 +105,7 @@ export class Gateway {
     const address = await listenAt(server, host, port);
     const counters: GatewayCounters = { requests: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
     const limits = { ...limitsDefault, ...options.limits };
-    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, access, status: options.status, origins: options.origins ?? [], pieces: new PiecePool(), streams: new OpenStreams(clock, limits.letGoMs), uploads: new ActiveUploads(limits.uploadsPerClientMax), onEvent }, address);
+    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, access, status: options.status, origins: options.origins ?? [], pieces: new PiecePool(), streams: new Patrol(clock, limits.letGoMs), uploads: new ActiveUploads(limits.uploadsPerClientMax), onEvent }, address);
   }
 
   /** Now and then, resumable uploads that were given up are removed. */
@@ -138,17 +143,18 @@ export class Gateway {
     this.#server.closeAllConnections();
     await closed;
     await Promise.allSettled([...this.#open]);
+    this.#exchanges.close();
+    this.#parts.streams.close();
   }
 
   async #take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
-    const { clock, random, limits, counters } = this.#parts;
+    const { clock, limits, counters } = this.#parts;
     counters.requests += 1;
     // A cut connection is seen as `close` of the response; as an error it says nothing more.
     request.on('error', () => undefined);
     response.on('error', () => undefined);
-    const exchange = new Exchange(request, response, { id: randomToken(random, 8), patience: { clock, stallMs: limits.stallMs }, expectsContinue });
-    const ended = new AbortController();
-    const watching = exchange.watch(ended.signal);
+    const exchange = new Exchange(request, response, { id: `${this.#idStart}${counters.requests.toString(36)}`, patience: { clock, stallMs: limits.stallMs }, expectsContinue });
+    this.#exchanges.add(exchange);
     try {
       await this.#answer(exchange);
     } catch (error) {
@@ -157,8 +163,7 @@ export class Gateway {
     if (exchange.hasUnreadBody && !exchange.isGone) await this.#linger(exchange);
     // The last bytes may still be on their way to a slow client.
     await exchange.ended;
-    ended.abort();
-    await watching;
+    this.#exchanges.delete(exchange);
     counters.bytesSent += exchange.bytesSent;
     if (exchange.isGone) counters.aborts += 1;
   }

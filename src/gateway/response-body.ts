@@ -28,10 +28,10 @@ export function wholeBody({ length, contentType }: Whole): BodyPlan {
   return { status: 200, length, contentType, contentRange: undefined, pieces };
 }
 
-/** The ranges, in their order; `boundary` is between the parts of several and must not be in the file. */
-export function rangedBody(whole: Whole, ranges: readonly ByteRange[], boundary: string): BodyPlan {
+/** The ranges, in their order; `makeBoundary` gives what is between the parts of several, which must not be in the file. */
+export function rangedBody(whole: Whole, ranges: readonly ByteRange[], makeBoundary: () => string): BodyPlan {
   const [first] = ranges;
-  if (ranges.length !== 1 || first === undefined) return multipartBody(whole, ranges, boundary);
+  if (ranges.length !== 1 || first === undefined) return multipartBody(whole, ranges, makeBoundary());
   return {
     status: 206,
     length: sizeOf(first),
