@@ -38,8 +38,8 @@ async function absentKeys(open: OpenEnvironment): Promise<void> {
       while ((await cursor.nextBatch({ rows: 500, bytes: MiB })).length > 0);
     }
     // Few keys: reading the filters again would show.
-    const each = await bytesRead(engine, read, id, absent(40, 2));
-    assert.ok(each < 350, `${each} bytes for each key that is not there`);
+    const each = await bytesRead(engine, read, id, absent(12, 2));
+    assert.ok(each < 100, `${each} bytes for each key that is not there`);
     read.abort();
   });
 }
