@@ -114,8 +114,9 @@ export class FrontSource implements ScanSource {
   }
 }
 
-/** Most basements that are read ahead. */
+/** Most basements that are read ahead, and most bytes: a large value is read when it is wanted. */
 const aheadMax = 7;
+const aheadBytesMax = 128 * 1024;
 
 /** An extent in order: its basements one after the other. */
 export class ExtentSource implements ScanSource {
@@ -160,8 +161,16 @@ export class ExtentSource implements ScanSource {
   #ahead(): number {
     const step = this.#forward ? 1 : -1;
     const most = Math.min(this.#passed, aheadMax);
+    const { fences } = this.#extent;
     let ahead = 0;
-    while (ahead < most && !this.#past(this.#basement + step * (ahead + 1))) ahead += 1;
+    let bytes = 0;
+    while (ahead < most) {
+      const next = this.#basement + step * (ahead + 1);
+      if (this.#past(next)) break;
+      bytes += fences.rawLength(next);
+      if (bytes > aheadBytesMax) break;
+      ahead += 1;
+    }
     return step * ahead;
   }
 
