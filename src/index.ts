@@ -3,11 +3,13 @@
 export { MongoMemoryReplSet, MongoMemoryServer, start } from './in-process/index.ts';
 export type {
   InProcessServer,
+  MemoryAuth,
   MemoryInstance,
   MemoryInstanceInfo,
   MemoryReplSetOptions,
   MemoryReplSetStorage,
   MemoryServerOptions,
   MemoryServerState,
+  MemoryUser,
   StartOptions,
 } from './in-process/index.ts';

@@ -14,6 +14,7 @@ import type { FilterNode, QueryOptions } from '../query/index.ts';
 import { cannotCreateIndex, failedToParse, indexKeySpecsConflict, indexOptionsConflict, invalidIndexOption, typeMismatch, badValue } from './refusal.ts';
 import { numberOf, toDouble } from './number.ts';
 import type { IndexDefinition } from './types.ts';
+import { engineOption, storageEngine } from './storage-engine-option.ts';
 
 /** Most indexes of a collection. */
 const indexesMax = 64;
@@ -43,6 +44,10 @@ const object: OptionCheck = (value, name) => {
   if (value instanceof Document) return value;
   throw typeMismatch(`The field '${name}' must be an object, but got ${typeText(value)}`);
 };
+const engines: OptionCheck = (value, name) => {
+  storageEngine(object(value, name), name);
+  return value;
+};
 const text: OptionCheck = (value, name) => {
   if (typeof value === 'string') return value;
   throw typeMismatch(`The field '${name}' must be a string, but got ${typeText(value)}`);
@@ -66,7 +71,7 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
   ['clustering', boolean],
   ['expireAfterSeconds', (value) => value],
   ['partialFilterExpression', object],
-  ['storageEngine', object],
+  ['storageEngine', engines],
   ['collation', object],
   ['prepareUnique', boolean],
   ['dropDups', undefined],
@@ -107,6 +112,7 @@ function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition
     const check = options.get(option);
     if (check !== undefined) kept.set(option, check(value, option));
   }
+  if (engineOption(given, 'clustering') === true) kept.set('clustering', true);
   checkName(text(name, 'name'));
   checkVersion(kept.get('v'));
   const directions = parseKeyPattern(key);

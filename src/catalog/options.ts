@@ -14,7 +14,7 @@ import { numberOf, toDouble, wholeOf } from './number.ts';
 import { boolean, images, isTrue, number, object, oneOf, stages, string, wrongType } from './option-check.ts';
 import type { Check } from './option-check.ts';
 import { badValue, invalidOptions, unknownField } from './refusal.ts';
-import { indexOptionDefaults, storageEngine } from './storage-engine-option.ts';
+import { engineOption, indexOptionDefaults, storageEngine } from './storage-engine-option.ts';
 import { checkTimeSeriesWith, parseTimeSeries, timeSeriesOf } from './time-series.ts';
 import type { CollectionOptions } from './types.ts';
 
@@ -214,9 +214,9 @@ function imagesOf(shown: Document): boolean {
 
 /** The engine's options for a dictionary from TokuMX's names; what is not said is the engine's. */
 export function dictionaryOptionsOf(options: Document): Partial<DictionaryOptions> {
-  const compression = options.get('compression');
+  const compression = engineOption(options, 'compression');
   const bytes = (name: string): number | undefined => {
-    const value = options.get(name);
+    const value = engineOption(options, name);
     return value !== undefined && isNumber(value) ? toDouble(value) : undefined;
   };
   const pageBytes = bytes('pageSize');

@@ -1,7 +1,8 @@
-// `storageEngine` and `indexOptionDefaults`: options for an engine that is not here. They are checked as that engine would check them, kept,
-// and mean nothing. Follows the manual's page "create".
+// `storageEngine` and `indexOptionDefaults`. Under `frond` stand this engine's own options (TokuMX's names), for drivers send no index option
+// that MongoDB does not know. Those for an engine that is not here are checked as it would check them, kept, and mean nothing. Follows the
+// manual's page "create".
 
-import { Document } from '../bson/index.ts';
+import { Document, isNumber } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import { checkFields, wrongType } from './option-check.ts';
 import type { Check } from './option-check.ts';
@@ -29,11 +30,45 @@ function checkConfig(value: Value, name: string): void {
   }
 }
 
-/** `{ wiredTiger: { configString: <text> } }`, both of which may be left out. */
+/** What may stand under `frond`. */
+const ownOptions: ReadonlyMap<string, 'boolean' | 'string' | 'number'> = new Map([
+  ['clustering', 'boolean'],
+  ['compression', 'string'],
+  ['pageSize', 'number'],
+  ['readPageSize', 'number'],
+  ['fanout', 'number'],
+]);
+
+const compressions: ReadonlySet<Value> = new Set<Value>(['none', 'lz4', 'zlib', 'zstd']);
+
+function checkOwn(settings: Document, name: string): void {
+  for (const [key, setting] of settings) {
+    const kind = ownOptions.get(key);
+    if (kind === undefined) throw invalidOptions(`'${key}' is not a supported option.`);
+    const fits = kind === 'number' ? isNumber(setting) : typeof setting === kind;
+    if (!fits) throw wrongType(`${name}.frond.${key}`, setting, kind);
+    if (key === 'compression' && !compressions.has(setting)) throw badValue(`'${name}.frond.compression' is none, lz4, zlib or zstd`);
+  }
+}
+
+/** An option of this engine: as such, or under `storageEngine.frond`. */
+export function engineOption(options: Document, name: string): Value | undefined {
+  const direct = options.get(name);
+  if (direct !== undefined) return direct;
+  const engines = options.get('storageEngine');
+  const own = engines instanceof Document ? engines.get('frond') : undefined;
+  return own instanceof Document ? own.get(name) : undefined;
+}
+
+/** `{ wiredTiger: { configString: <text> } }`, both of which may be left out, or `{ frond: { … } }`. */
 export const storageEngine: Check = (value, name) => {
   if (!(value instanceof Document)) throw wrongType(name, value, 'object');
   for (const [engine, settings] of value) {
     if (!(settings instanceof Document)) throw badValue(`'${name}.${engine}' has to be an embedded document.`);
+    if (engine === 'frond') {
+      checkOwn(settings, name);
+      continue;
+    }
     if (engine !== 'wiredTiger') throw invalidOptions(`${engine} is not a registered storage engine for this server`);
     for (const [key, setting] of settings) {
       if (key !== 'configString') throw invalidOptions(`'${key}' is not a supported option.`);

@@ -2,7 +2,7 @@
 // member gives transactions, change streams and `w: "majority"`, which is what test suites start a set for.
 
 import { EventEmitter } from 'node:events';
-import { MongoMemoryServer, wrongState, type MemoryInstance } from './memory-server.ts';
+import { MongoMemoryServer, wrongState, type MemoryAuth, type MemoryInstance } from './memory-server.ts';
 
 /** How the set is to be; names as in mongodb-memory-server. */
 export interface MemoryReplSetStorage {
@@ -11,6 +11,7 @@ export interface MemoryReplSetStorage {
   readonly count?: number;
   readonly dbName?: string;
   readonly ip?: string;
+  readonly auth?: MemoryAuth;
   readonly [other: string]: unknown;
 }
 
@@ -61,7 +62,7 @@ export class MongoMemoryReplSet {
   async start(): Promise<void> {
     if (this.#state !== 'stopped') throw wrongState(this.#state, 'stopped');
     this.#become('init');
-    const { ip, dbName } = this.opts.replSet ?? {};
+    const { ip, dbName, auth } = this.opts.replSet ?? {};
     const instance: MemoryInstance = {
       ...this.instanceOpts[0],
       replSet: this.#name,
@@ -69,7 +70,7 @@ export class MongoMemoryReplSet {
       ...(dbName === undefined ? {} : { dbName }),
     };
     try {
-      this.servers = [await MongoMemoryServer.create({ instance })];
+      this.servers = [await MongoMemoryServer.create({ instance, ...(auth === undefined ? {} : { auth }) })];
     } catch (error) {
       this.#become('stopped');
       throw error;

@@ -3,7 +3,7 @@
 // the class is called, so transactions and change streams work without more.
 
 import { EventEmitter } from 'node:events';
-import { EngineError } from '../base/errors.ts';
+import { CommandError, EngineError } from '../base/errors.ts';
 import { start, type InProcessServer } from './start.ts';
 
 /** How one server is to be; names as in mongodb-memory-server. */
@@ -22,9 +22,30 @@ export interface MemoryInstance {
   readonly [other: string]: unknown;
 }
 
+/** The users of a server, as mongodb-memory-server makes them; `enable` makes users log in. */
+export interface MemoryAuth {
+  readonly enable?: boolean;
+  readonly disable?: boolean;
+  /** `mongodb-memory-server-root` when not said. */
+  readonly customRootName?: string;
+  /** `rootuser` when not said. */
+  readonly customRootPwd?: string;
+  readonly extraUsers?: readonly MemoryUser[];
+}
+
+/** A user besides the root user. */
+export interface MemoryUser {
+  readonly createUser: string;
+  readonly pwd: string;
+  readonly roles: readonly unknown[];
+  readonly database?: string;
+  readonly customData?: unknown;
+}
+
 /** Options of a server. */
 export interface MemoryServerOptions {
   readonly instance?: MemoryInstance;
+  readonly auth?: MemoryAuth;
   /** Passed over: nothing is downloaded. */
   readonly binary?: unknown;
   /** Passed over: no process is made. */
@@ -91,18 +112,28 @@ export class MongoMemoryServer {
     const { port, ip, dbPath, replSet } = this.opts.instance ?? {};
     this.#become('starting');
     try {
-      this.#running = await start({
+      const { auth } = this;
+      const running = await start({
+        authorization: auth !== undefined,
         ...(dbPath === undefined || dbPath === '' ? { memory: true } : { path: dbPath }),
         host: ip ?? '127.0.0.1',
         port: (forceSamePort ? this.#lastPort : undefined) ?? port ?? 0,
         ...(replSet === undefined || replSet === '' ? {} : { replicaSet: replSet }),
       });
+      if (auth !== undefined) await makeUsers(running, auth);
+      this.#running = running;
     } catch (error) {
       this.#become('stopped');
       throw error;
     }
     this.#lastPort = this.#running.port;
     this.#become('running');
+  }
+
+  /** Whether users log in, and who is made; undefined: nobody has to. */
+  get auth(): MemoryAuth | undefined {
+    const { auth } = this.opts;
+    return auth === undefined || auth.disable === true || auth.enable === false ? undefined : auth;
   }
 
   /** What is known of the server, which is started if it is new. */
@@ -161,6 +192,21 @@ export class MongoMemoryServer {
     this.#events.emit('stateChange', state);
   }
 }
+
+/** Makes the root user and the others, unless they are there from an earlier run. */
+async function makeUsers(server: InProcessServer, auth: MemoryAuth): Promise<void> {
+  const root: MemoryUser = { createUser: auth.customRootName ?? 'mongodb-memory-server-root', pwd: auth.customRootPwd ?? 'rootuser', roles: ['root'] };
+  for (const { database = 'admin', ...user } of [root, ...(auth.extraUsers ?? [])]) {
+    try {
+      await server.run(database, JSON.stringify(user));
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.code !== userExists) throw error;
+    }
+  }
+}
+
+/** Code of `createUser` for a name that is taken. */
+const userExists = 51003;
 
 /** The error of a call that a server in this state does not take. */
 export function wrongState(state: string, wanted: string): EngineError {

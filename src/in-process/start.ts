@@ -3,6 +3,7 @@
 
 import { EngineError } from '../base/errors.ts';
 import { RunningServer } from '../bin/index.ts';
+import { Document, fromExtendedJson, toExtendedJson } from '../bson/index.ts';
 import { openHostEnv, openMemoryEnv, type Env } from '../env/index.ts';
 
 /** How a server in this process is started. Exactly one of `memory` and `path` says where the data is. */
@@ -44,6 +45,8 @@ export interface InProcessServer {
   readonly gatewayUrl: string | undefined;
   /** Resolves, once, when a disk failed and nothing more will be acknowledged. */
   readonly fatal: Promise<Error>;
+  /** Runs a command with all rights, without a connection. The command is extended JSON, as is the answer; an error is thrown. */
+  run(database: string, command: string): Promise<string>;
   /** Connection string for drivers that names a database. */
   getUri(database?: string): string;
   /** Ends connections, closes the data, frees the port. Calling it again waits for the same end. */
@@ -132,6 +135,12 @@ class StartedServer implements InProcessServer {
   getUri(database = ''): string {
     const query = this.replicaSet === undefined ? '' : `?replicaSet=${encodeURIComponent(this.replicaSet)}`;
     return `mongodb://${bracketed(this.host)}:${String(this.port)}/${database}${query}`;
+  }
+
+  async run(database: string, command: string): Promise<string> {
+    const parsed = fromExtendedJson(command);
+    if (!(parsed instanceof Document)) throw new EngineError('format', 'a command is a document');
+    return toExtendedJson(await this.#server.run(database, parsed), 'relaxed');
   }
 
   stop(): Promise<void> {

@@ -71,3 +71,22 @@ test('a set that starts can be waited for', async () => {
   await starting;
   await set.stop();
 });
+
+test('a server with users makes them and lets nobody else in', async () => {
+  const auth = { enable: true, extraUsers: [{ createUser: 'clerk', pwd: 'pw', roles: ['read'], database: 'shop' }] };
+  const server = await MongoMemoryServer.create({ auth });
+  try {
+    const root = await MongoClient.connect(server.getUri(), { auth: { username: 'mongodb-memory-server-root', password: 'rootuser' } });
+    await root.db('shop').collection('c').insertOne({ a: 1 });
+    await root.close();
+    const clerk = await MongoClient.connect(server.getUri(), { auth: { username: 'clerk', password: 'pw' }, authSource: 'shop' });
+    assert.equal(await clerk.db('shop').collection('c').countDocuments(), 1);
+    await assert.rejects(clerk.db('shop').collection('c').insertOne({ a: 2 }), { code: 13 });
+    await clerk.close();
+    const nobody = await MongoClient.connect(server.getUri());
+    await assert.rejects(nobody.db('shop').collection('c').findOne(), { code: 13 });
+    await nobody.close();
+  } finally {
+    await server.stop();
+  }
+});
