@@ -7,12 +7,12 @@ import { Document } from '../bson/index.ts';
 import type { DictionaryId, Environment } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 import { deferred } from './deferred.ts';
+import type { DefinitionChanges } from './definition-changes.ts';
 import { whileHeld } from './hold.ts';
 import { multikeyKey, readyIndex } from './entry.ts';
-import type { NameEntry } from './entry.ts';
 import type { IndexRow } from './index-row.ts';
 import { newIndexes } from './index-spec.ts';
-import type { Named, NameTable } from './name-table.ts';
+import type { NameTable } from './name-table.ts';
 import type { StoredTransaction } from './transaction.ts';
 import type { Namespace } from './namespace.ts';
 import type { ObjectMaker } from './object-maker.ts';
@@ -40,17 +40,6 @@ export interface BuildParts {
   readonly names: NameTable;
   readonly maker: ObjectMaker;
   readonly choices: CatalogChoices;
-}
-
-/** The catalog, as far as builds change definitions. */
-export interface DefinitionChanges {
-  begin(mode: 'statement' | 'read'): StoredTransaction;
-  run<T>(work: (txn: StoredTransaction) => Promise<T>): Promise<T>;
-  collection(txn: StoredTransaction, ns: Namespace): StoredCollection | undefined | Promise<StoredCollection | undefined>;
-  ensureCollection(txn: StoredTransaction, ns: Namespace): Promise<StoredCollection>;
-  lockName(txn: StoredTransaction, ns: Namespace): Promise<Named | undefined>;
-  dropIndex(txn: StoredTransaction, id: DictionaryId): Promise<void>;
-  replaceEntry(txn: StoredTransaction, before: StoredCollection, entry: NameEntry): Promise<Named>;
 }
 
 class RunningBuild implements IndexBuild {

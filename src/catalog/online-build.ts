@@ -11,7 +11,7 @@ import type { Env } from '../env/index.ts';
 import { whileHeld } from './hold.ts';
 import { multikeyKey, readyIndex } from './entry.ts';
 import type { IndexEntryRow } from './entry.ts';
-import type { DefinitionChanges } from './index-build.ts';
+import type { DefinitionChanges } from './definition-changes.ts';
 import { readSide } from './side-row.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { dictionaryOptionsOf } from './options.ts';

@@ -45,9 +45,7 @@ async function buildBeside(open: OpenCatalog, wanted: Document, changes: readonl
     })();
   };
   const build = catalog.createIndexes(people, [wanted], { checkInterrupt });
-  const failure = await build.then(() => undefined, (error: unknown) => error);
-  await writers;
-  if (failure !== undefined) throw failure;
+  await build.finally(() => writers);
   await assertWhole(catalog);
   return catalog;
 }

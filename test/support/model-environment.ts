@@ -4,8 +4,6 @@
 import { compareBytes } from '../../src/base/bytes.ts';
 import { must } from '../../src/base/assert.ts';
 import { EngineError } from '../../src/base/errors.ts';
-import { coveringSeq, coversKey } from '../../src/engine/run/range-delete.ts';
-import type { RangeDelete } from '../../src/engine/run/range-delete.ts';
 import type {
   Batch,
   BatchLimit,
@@ -33,6 +31,21 @@ interface Version {
 interface Entry {
   readonly key: Uint8Array;
   readonly versions: Version[]; // oldest first
+}
+
+interface RangeDelete {
+  readonly from: Uint8Array | undefined;
+  readonly to: Uint8Array | undefined;
+  readonly seq: number;
+}
+
+function coversKey({ from, to }: RangeDelete, key: Uint8Array): boolean {
+  return (from === undefined || compareBytes(from, key) <= 0) && (to === undefined || compareBytes(key, to) < 0);
+}
+
+/** The newest seq of at most `seqMax` with which a range covers the key; 0: none does. */
+function coveringSeq(ranges: readonly RangeDelete[], key: Uint8Array, seqMax: number): number {
+  return Math.max(0, ...ranges.filter((range) => range.seq <= seqMax && coversKey(range, key)).map(({ seq }) => seq));
 }
 
 interface Delta {
