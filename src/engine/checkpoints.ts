@@ -9,11 +9,13 @@ import { encodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineState } from './state.ts';
 import type { TreeNode } from './tree/node.ts';
 import { encodeNode, nodeBytes } from './tree/node.ts';
+import type { Spill } from './tree/spilled.ts';
 import type { Tree, TreeRecord } from './tree/tree.ts';
 
 interface Capture {
   readonly nodes: readonly { readonly tree: Tree; readonly node: TreeNode }[];
   readonly records: readonly TreeRecord[];
+  readonly spills: readonly Spill[];
   readonly table: BlockNumber;
   readonly root: CheckpointRoot;
 }
@@ -95,13 +97,13 @@ export class Checkpoints {
     }
     const seq = this.#neededSeq();
     const logFrom = { segment: state.log.segmentOf(seq), seq };
-    return { nodes, records, table, root: { dictionaryTable: table, nextSeq: state.visible + 1, nextDictionary: state.nextDictionary, logFrom } };
+    return { nodes, records, spills: [...state.spills.values()], table, root: { dictionaryTable: table, nextSeq: state.visible + 1, nextDictionary: state.nextDictionary, logFrom } };
   }
 
   async #write(capture: Capture): Promise<void> {
     const { store, log } = this.#state;
     for (const { node } of capture.nodes) await store.writeMeta(node.number, encodeNode(node));
-    await store.writeMeta(capture.table, encodeDictionaryTable(capture.records));
+    await store.writeMeta(capture.table, encodeDictionaryTable(capture));
     // Under delayed durability the tree may hold what the log has not synced yet (law 2).
     await log.sync();
     await store.publish(capture.root);

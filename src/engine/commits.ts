@@ -6,6 +6,8 @@ import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { transactionBytesMax } from './options.ts';
 import type { EngineState } from './state.ts';
+import type { Front } from './tree/front.ts';
+import { SpilledFront } from './tree/spilled.ts';
 import type { Tree } from './tree/tree.ts';
 import type { DictionaryId, DictionaryOptions, Seq } from './types.ts';
 import type { BoundedRange, MessageSlice, RecordVisitor } from './wal/record.ts';
@@ -23,6 +25,7 @@ const sliceParts = 4000;
 /** Puts one record's parts into the trees. */
 class Applier implements RecordVisitor {
   readonly touched: Set<Tree> = new Set();
+  readonly #spilled: Map<Tree, SpilledFront> = new Map();
   readonly #state: EngineState;
   readonly #seq: number;
   #dictionary: number = -1;
@@ -56,16 +59,37 @@ class Applier implements RecordVisitor {
     if (recent.isAsked) recent.add(dictionary, message.bytes.subarray(message.keyStart, message.keyEnd), this.#seq);
   }
 
+  spill(dictionary: number, number: number): void {
+    const tree = this.#target(dictionary);
+    if (tree === undefined) return;
+    const spill = this.#state.spills.get(number);
+    if (spill === undefined) {
+      // Replay makes a dictionary again that was dropped since; of one that lives this would be damage.
+      this.#state.lostSpills.add(tree);
+      return;
+    }
+    const front = new SpilledFront(spill, this.#seq);
+    this.#spilled.set(tree, front);
+    this.#state.install(tree, front);
+    if (this.#state.recent.isAsked) this.#state.recent.addRange(dictionary, { from: undefined, to: undefined, seq: this.#seq });
+  }
+
+  /** The front that has this commit's messages of a tree. */
+  #frontOf(tree: Tree): Front | SpilledFront {
+    return this.#spilled.get(tree) ?? tree.active;
+  }
+
   rangeDelete(dictionary: number, { from, to }: BoundedRange): void {
     const tree = this.#target(dictionary);
     if (tree === undefined) return;
     const range = { from, to, seq: this.#seq };
-    tree.active.appendRange(range);
+    this.#frontOf(tree).appendRange(range);
     this.#state.recent.addRange(dictionary, range);
   }
 
   count(dictionary: number, rows: number, bytes: number): void {
-    this.#target(dictionary)?.addTotals({ seq: this.#seq, rows, bytes });
+    const tree = this.#target(dictionary);
+    tree?.addTotals({ seq: this.#seq, rows, bytes }, this.#frontOf(tree));
   }
 
   create(dictionary: number, options: DictionaryOptions): void {

@@ -6,9 +6,8 @@ import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { Pins } from './reads.ts';
-import type { Front } from './tree/front.ts';
 import { Rows, Scan } from './tree/scan.ts';
-import type { FillResult } from './tree/scan.ts';
+import type { FillResult, OwnWrites } from './tree/scan.ts';
 import type { Tree } from './tree/tree.ts';
 import type { Batch, BatchLimit, Cursor, KeyRange, Soon } from './types.ts';
 
@@ -19,7 +18,8 @@ export interface CursorView {
   readonly seq: number;
   readonly range: KeyRange;
   readonly forward: boolean;
-  readonly own: { readonly front: Front; readonly seqMax: number } | undefined;
+  /** The transaction's writes, as many as there were when the cursor was opened, where they lie now. */
+  readonly own: () => OwnWrites | undefined;
 }
 
 /** A batch over rows held by reference. */
@@ -76,7 +76,7 @@ export class EngineCursor implements Cursor {
   /** A scan from the cursor's place on. */
   #scan(): Scan {
     const { tree, seq, forward, own } = this.#view;
-    return new Scan({ tree, cache: this.#parts.state.cache, seq, forward, own }, { from: this.#from, to: this.#to });
+    return new Scan({ tree, cache: this.#parts.state.cache, seq, forward, own: own() }, { from: this.#from, to: this.#to });
   }
 
   async #fillSlowly(work: { rows: Rows; limit: BatchLimit; scan: Scan; version: number }, first: FillResult): Promise<Batch> {

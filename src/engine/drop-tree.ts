@@ -20,5 +20,6 @@ export async function dropTree(parts: EngineParts, runner: JobRunner, tree: Tree
   }
   for (const extent of extents) runner.dropExtent(extent);
   for (const number of numbers) runner.dropNode(number);
+  runner.dropSpills(tree);
   state.forgetTree(tree);
 }

@@ -1,6 +1,8 @@
 // What transactions, cursors and background work of one environment share.
 
 import type { Commits } from './commits.ts';
+import type { Gate } from './gate.ts';
+import type { MergeRunner } from './merge-runner.ts';
 import type { Parts } from './parts.ts';
 import type { Reads } from './reads.ts';
 import type { EngineState } from './state.ts';
@@ -12,6 +14,11 @@ export interface EngineParts {
   readonly parts: Parts;
   readonly reads: Reads;
   readonly commits: Commits;
+  /** Write sets that spill do it one after the other. */
+  readonly spillGate: Gate;
+  readonly spillRunner: MergeRunner;
+  /** Makes a checkpoint. */
+  readonly checkpoint: () => Promise<void>;
   /** A transaction has ended. */
   ended(transaction: Transaction): void;
 }

@@ -10,6 +10,7 @@ import { BlockStore } from './block/block-store.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import type { EngineParts } from './engine-parts.ts';
+import { Gate } from './gate.ts';
 import { JobRunner } from './job-runner.ts';
 import { BulkLoad } from './load.ts';
 import { MergeRunner } from './merge-runner.ts';
@@ -135,6 +136,7 @@ class FileEnvironment implements Environment {
       state.closed = true;
       state.budget.wake();
       this.#runner.close();
+      this.#engine.spillRunner.close();
       await closeFiles(state, this.#lock);
     }
   }
@@ -185,8 +187,11 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
   const state = new EngineState(env, path, options, store);
   const open = new Set<Transaction>();
   const parts = new Parts(state);
-  const engine: EngineParts = { state, parts, reads: new Reads(state, parts), commits: new Commits(state), ended: (transaction) => open.delete(transaction) };
   const checkpoints = new Checkpoints(state, root?.dictionaryTable);
+  const engine: EngineParts = {
+    state, parts, reads: new Reads(state, parts), commits: new Commits(state), spillGate: new Gate(), spillRunner: new MergeRunner(state, parts),
+    checkpoint: () => checkpoints.run(), ended: (transaction) => open.delete(transaction),
+  };
   const runner = new JobRunner(state, parts);
   const background = new Background(engine, runner, checkpoints);
   try {

@@ -13,6 +13,8 @@ import type { JobContext } from './tree/job/job-context.ts';
 import type { JobAnswer, JobStep } from './tree/job/request.ts';
 import type { Extent } from './tree/node.ts';
 import { nodeBytes } from './tree/node.ts';
+import { SpilledFront } from './tree/spilled.ts';
+import type { Spill } from './tree/spilled.ts';
 import type { Tree } from './tree/tree.ts';
 
 /** Extents dropped at once whose basements are taken out of the cache. */
@@ -96,11 +98,23 @@ export class JobRunner {
     const forget = edit.dropped.length <= forgetMax;
     for (const extent of edit.dropped) this.dropExtent(extent, forget);
     for (const number of edit.removed) this.dropNode(number);
+    if (edit.flushed instanceof SpilledFront) this.#dropSpill(edit.flushed.spill);
     if (edit.flushed !== undefined) {
       if (tree.frozen.length === 0) state.frozen.delete(tree);
       state.throttle.flushed(edit.flushed.messageBytes, state.frozen.size > 0);
       state.chargeFronts(tree);
     }
+  }
+
+  /** What a commit spilled is below the fronts now, or its dictionary is gone. */
+  #dropSpill({ number, extents }: Spill): void {
+    this.#state.spills.delete(number);
+    for (const extent of extents) this.dropExtent(extent);
+  }
+
+  /** Gives back what is spilled of a tree that goes. */
+  dropSpills(tree: Tree): void {
+    for (const front of tree.frozen) if (front instanceof SpilledFront) this.#dropSpill(front.spill);
   }
 
   dropExtent(extent: Extent, forget: boolean = true): void {

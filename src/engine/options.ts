@@ -17,8 +17,8 @@ const dictionaryLimits: Readonly<Record<'pageBytes' | 'readPageBytes' | 'fanout'
 };
 
 /**
- * Most that one transaction may hold: an eighth of the cache, and always enough for one message of the largest size with what goes beside it,
- * for a small cache must not refuse a large document. Beyond it: `too-large` (law 7, until write sets spill).
+ * Largest record of one commit without what is spilled, and what write sets in memory may hold: an eighth of the cache, and always enough for
+ * one message of the largest size with what goes beside it, for a small cache must not refuse a large document.
  */
 export function transactionBytesMax(cacheBytes: number): number {
   return Math.max(Math.floor(cacheBytes / 8), messageBytesMax + 7 * MiB);
@@ -49,6 +49,7 @@ export function engineOptions(given: Partial<EngineOptions>): EngineOptions {
     logWriter: 'overwrite-dsync',
     checkpointPeriodMs: 60_000,
     lockWaitMs: 30_000,
+    spillBytes: Math.floor(cacheBytes / 8),
     frontBytes: clamp(cacheBytes / 16, 64 * 1024, 8 * MiB),
     bufferBytes: clamp(cacheBytes / 64, 64 * 1024, MiB),
     ...given,

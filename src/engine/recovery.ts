@@ -1,11 +1,12 @@
 // Recovery: the trees of the last checkpoint, then every log record above what each of them has below its fronts, exactly once (law 14).
 // Replay flushes as it goes, so it needs no more memory than the environment itself.
 
-import type { EngineError } from '../base/errors.ts';
+import { EngineError } from '../base/errors.ts';
 import type { CheckpointRoot } from './block/block-number.ts';
 import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { EngineState } from './state.ts';
+import { SpilledFront } from './tree/spilled.ts';
 import { Tree } from './tree/tree.ts';
 import type { Seq } from './types.ts';
 import type { LogPosition } from './wal/redo-log.ts';
@@ -28,11 +29,29 @@ export async function recover(engine: EngineParts, root: CheckpointRoot | undefi
   await state.env.files.syncDirectory(state.path);
   const recovery = { from: root?.logFrom ?? beginning, upTo: state.visible, sink, failed: (error: EngineError) => void state.poison(error) };
   state.setLog(await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability, logWriter }, recovery));
+  settleSpills(state);
+}
+
+/** What was spilled by transactions whose record is not in the log is given back. */
+function settleSpills(state: EngineState): void {
+  const known = new Set([...state.trees.values()].flatMap((tree) => tree.frozen.map((front) => (front instanceof SpilledFront ? front.spill.number : -1))));
+  for (const { number, extents } of [...state.spills.values()]) {
+    if (known.has(number)) continue;
+    state.spills.delete(number);
+    for (const { block } of extents) state.store.drop(block);
+  }
+  for (const tree of state.lostSpills) {
+    if (tree.isGoing) continue;
+    throw new EngineError('corruption', `a commit of dictionary ${tree.id} names what is in no checkpoint`, { place: { dictionary: tree.id } });
+  }
+  state.lostSpills.clear();
 }
 
 /** Makes the trees as the checkpoint has them. */
 function loadCheckpoint(state: EngineState, root: CheckpointRoot, table: Uint8Array): void {
-  for (const record of decodeDictionaryTable(table)) {
+  const { records, spills } = decodeDictionaryTable(table);
+  for (const spill of spills) state.spills.set(spill.number, spill);
+  for (const record of records) {
     const tree = new Tree(record, state.cache);
     state.trees.set(record.id, tree);
     state.attend(tree);

@@ -15,6 +15,7 @@ import type { FlushLimits } from './tree/edit.ts';
 import { weigh } from './tree/edit.ts';
 import type { Part, TreeRecord } from './tree/tree.ts';
 import { Tree } from './tree/tree.ts';
+import type { Spill, SpilledFront } from './tree/spilled.ts';
 import { FrontPool } from './txn/front-pool.ts';
 import { LockTable } from './txn/lock-table.ts';
 import { RangeLocks } from './txn/range-locks.ts';
@@ -67,6 +68,10 @@ export class EngineState {
   readonly heavy: Set<Tree> = new Set();
   readonly loose: Set<Tree> = new Set();
   readonly fronted: Set<Tree> = new Set();
+  /** What transactions have spilled that commit or have committed, by number, until it is below the fronts: checkpoints keep it. */
+  readonly spills: Map<number, Spill> = new Map();
+  /** Trees of which replay found a commit whose spilled part no checkpoint has: dropped ones, or damage. */
+  readonly lostSpills: Set<Tree> = new Set();
   /** Dropped trees that some snapshot may still read. */
   readonly dropped: Set<Tree> = new Set();
   visible: Seq = 0 as Seq;
@@ -273,6 +278,14 @@ export class EngineState {
       if (height > 0) blocks = Math.max(blocks, options.fanout);
     }
     return Math.min(this.budget.held('fronts'), this.options.frontBytes) + leaf * 2 + blocks * unitBytes * 2;
+  }
+
+  /** What a commit spilled becomes a frozen front of its dictionary. */
+  install(tree: Tree, front: SpilledFront): void {
+    tree.addSpilled(front);
+    this.frozen.add(tree);
+    this.chargeFronts(tree);
+    this.onWork();
   }
 
   /** Sets a tree's active front aside for flushing. */

@@ -4,28 +4,32 @@
 import { compareBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { hash52 } from '../base/hash.ts';
-import { checkRecordSize } from './commits.ts';
+import { recordOf, stampAll } from './commit-record.ts';
+import type { CommitRecord } from './commit-record.ts';
 import { EngineCursor } from './cursor.ts';
 import { dictionaryOptions, messageBytesMax, transactionBytesMax } from './options.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { messageKinds } from './run/message.ts';
 import { emptyRecord } from './state.ts';
 import { diskFull } from './throttle.ts';
-import { emptySlice } from './tree/front.ts';
 import { coveringSeq } from './run/range-delete.ts';
+import type { OwnWrites } from './tree/scan.ts';
+import type { Spill } from './tree/spilled.ts';
 import type { Found } from './tree/search.ts';
 import { Tree } from './tree/tree.ts';
 import { lockBytes } from './txn/lock-table.ts';
+import { waitForRange, whileRangesHold } from './range-waits.ts';
 import type { LockOwner, PendingLock } from './txn/lock-table.ts';
 import type { PendingRange } from './txn/range-locks.ts';
+import { SpilledWrites } from './txn/spill.ts';
 import { WriteSet } from './txn/write-set.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
 
 /** How often and how long a commit that gives space back waits for the log to have some. */
 const refusalsMax = 40;
 const refusalMs = 100;
-/** How long a range lock is waited for: meanwhile nobody else begins to write. */
-const rangeWaitMs = 1000;
+/** Fewer locks on keys stay what they are. */
+const escalateFrom = 1000;
 const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 
 const nothing = new Uint8Array(0);
@@ -39,6 +43,12 @@ export class EngineTransaction implements Transaction, LockOwner {
   readonly #parts: EngineParts;
   readonly #writes: WriteSet;
   readonly #held: Set<number> = new Set();
+  /** What was written and is in memory no more. */
+  #spilled: SpilledWrites | undefined;
+  /** What of it the record of the commit names. */
+  #announced: readonly Spill[] = [];
+  /** Dictionaries of which it has all, in the place of locks on keys. */
+  readonly #escalated: Set<DictionaryId> = new Set();
   /** Dictionaries in which it has locked or written a key, or locked a range. */
   readonly #used: Set<DictionaryId> = new Set();
   #lastUsed: DictionaryId | undefined;
@@ -46,7 +56,6 @@ export class EngineTransaction implements Transaction, LockOwner {
   readonly #created: Map<DictionaryId, Tree> = new Map();
   #writeSetBytes: number = 0;
   #refusals: number = 0;
-  #places: readonly number[] = [];
   #waiting: PendingLock | PendingRange | undefined;
   #open: boolean = true;
 
@@ -74,6 +83,11 @@ export class EngineTransaction implements Transaction, LockOwner {
   #checkWritable(): void {
     this.#checkOpen();
     if (this.mode === 'read') throw new EngineError('closed', 'a read transaction writes nothing');
+  }
+
+  /** The tree as it is, whoever sees it. */
+  #treeOf(id: DictionaryId): Tree {
+    return this.#created.get(id) ?? this.#treeToWrite(id);
   }
 
   #tree(id: DictionaryId): Tree {
@@ -123,7 +137,17 @@ export class EngineTransaction implements Transaction, LockOwner {
     const entry = own === undefined ? -1 : own.find(key, Infinity);
     const hidden = own === undefined || own.ranges.length === 0 ? 0 : coveringSeq(own.ranges, key, Infinity);
     if (own !== undefined && entry >= 0) return own.kind(entry) === messageKinds.put && own.seq(entry) > hidden ? own.value(entry).slice() : undefined;
-    if (hidden > 0) return undefined;
+    if (this.#spilled !== undefined && this.#spilled.runsOf(id).length > 0) return this.#getSpilled(id, key, { seq, hidden });
+    return hidden > 0 ? undefined : this.#getCommitted(id, key, seq);
+  }
+
+  async #getSpilled(id: DictionaryId, key: Uint8Array, { seq, hidden }: { seq: Seq; hidden: number }): Promise<Uint8Array | undefined> {
+    const found = await this.#spilled?.find(this.#treeOf(id), key);
+    if (found !== undefined) return found.operation > hidden ? found.value : undefined;
+    return hidden > 0 ? undefined : this.#getCommitted(id, key, seq);
+  }
+
+  #getCommitted(id: DictionaryId, key: Uint8Array, seq: Seq): Soon<Uint8Array | undefined> {
     const tree = seq === this.snapshot ? this.#tree(id) : (this.#created.get(id) ?? this.#parts.state.treeAt(id, seq));
     const found = this.#parts.reads.search(tree, key, seq);
     return found instanceof Promise ? found.then(valueOf) : valueOf(found);
@@ -140,12 +164,19 @@ export class EngineTransaction implements Transaction, LockOwner {
       if (free !== undefined) return free.then(() => this.lock(id, key));
     }
     this.#use(id);
+    if (this.#escalated.has(id)) { this.#checkRecent(id, key, hash); return; }
     if (!state.locks.tryLock(hash, this)) {
       if (this.mode === 'statement') return this.#waitForLock(hash, id);
       state.counters.conflicts += 1;
       throw new EngineError('write-conflict', 'another transaction holds the key');
     }
     this.#hold(hash);
+    this.#checkRecent(id, key, hash);
+  }
+
+  /** Whoever has the lock looks whether somebody was there since the snapshot (law 4). */
+  #checkRecent(id: DictionaryId, key: Uint8Array, hash: number): undefined {
+    const { state } = this.#parts;
     if (this.mode === 'snapshot' && (state.recent.conflicts(hash, this.snapshot) || state.recent.removedSince(id, key, this.snapshot))) {
       state.counters.conflicts += 1;
       throw new EngineError('write-conflict', 'the key was changed after the snapshot');
@@ -166,27 +197,9 @@ export class EngineTransaction implements Transaction, LockOwner {
     const { state } = this.#parts;
     const stand = state.ranges.stand(id, key, this);
     if (stand === 'free' || (stand === 'wanted' && (this.mode !== 'statement' || this.#used.has(id)))) return undefined;
-    if (this.mode === 'statement') return this.#whileRangesHold(id, key);
+    if (this.mode === 'statement') return whileRangesHold(state, { id, key, owner: this }, () => this.#open).then(() => this.#checkWritable());
     state.counters.conflicts += 1;
     throw new EngineError('write-conflict', 'another transaction holds a range with the key');
-  }
-
-  async #whileRangesHold(id: DictionaryId, key: Uint8Array): Promise<void> {
-    const { state } = this.#parts;
-    const timer = new AbortController();
-    const begun = state.env.clock.monotonicMs();
-    const limit = state.env.clock.sleep(state.options.lockWaitMs, timer.signal);
-    try {
-      while (this.#open && state.ranges.stand(id, key, this) !== 'free') {
-        await Promise.race([state.ranges.changed(), limit]);
-        const isLate = state.env.clock.monotonicMs() - begun >= state.options.lockWaitMs;
-        if (isLate) throw new EngineError('locked', `a range was not given free in ${state.options.lockWaitMs} ms`);
-      }
-    } finally {
-      timer.abort();
-      await limit;
-    }
-    this.#checkWritable();
   }
 
   lockRange(id: DictionaryId, range: KeyRange): Soon<void> {
@@ -201,21 +214,9 @@ export class EngineTransaction implements Transaction, LockOwner {
   }
 
   async #waitForRange(id: DictionaryId, range: KeyRange): Promise<void> {
-    const { state } = this.#parts;
-    const pending = state.ranges.wait(id, range, this);
-    this.#waiting = pending;
-    const timer = new AbortController();
-    const waitMs = Math.min(state.options.lockWaitMs, rangeWaitMs);
-    const limit = state.env.clock.sleep(waitMs, timer.signal).then(() => {
-      if (!timer.signal.aborted) pending.cancel(new EngineError('locked', `a range was not granted in ${waitMs} ms`));
+    await waitForRange(this.#parts.state, { id, range, owner: this }, (pending) => {
+      this.#waiting = pending;
     });
-    try {
-      await pending.granted;
-    } finally {
-      this.#waiting = undefined;
-      timer.abort();
-      await limit;
-    }
     this.#checkWritable();
     this.#treeToWrite(id);
   }
@@ -321,9 +322,37 @@ export class EngineTransaction implements Transaction, LockOwner {
     }
     this.#charge(this.#writes.write(id, key, kind, value));
     const { budget, options } = this.#parts.state;
-    const mine = transactionBytesMax(options.cacheBytes);
-    if (this.#writeSetBytes > mine + 4096) throw new EngineError('too-large', `a transaction beyond the limit of ${mine} bytes`);
-    return budget.held('writeSets') > Math.max(options.cacheBytes / 4, mine) ? this.#waitForRoom() : undefined;
+    const [share, held] = [options.spillBytes, budget.held('writeSets')];
+    const own = this.#writeSetBytes - (this.#spilled?.byteSize ?? 0);
+    if (own > share || (held > options.cacheBytes / 2 && own > share / 4)) return this.#spill();
+    return held > Math.max(options.cacheBytes / 4, transactionBytesMax(options.cacheBytes)) ? this.#waitForRoom() : undefined;
+  }
+
+  /** Moves what was written out of memory (law 7), and locks of single keys with it where whole dictionaries are to be had. */
+  async #spill(): Promise<void> {
+    const spilled = (this.#spilled ??= new SpilledWrites(this.#parts));
+    try {
+      await spilled.spill(this.#writes, (id) => this.#treeOf(id));
+    } finally {
+      if (!this.#open) spilled.release();
+    }
+    this.#checkOpen();
+    this.#writes.foldCounts();
+    this.#charge(this.#writes.byteSize + spilled.byteSize - this.#writeSetBytes);
+    this.#escalate();
+  }
+
+  /** One lock on each dictionary in the place of many on keys, if nobody else writes to any of them. */
+  #escalate(): void {
+    const { ranges, locks, budget } = this.#parts.state;
+    if (this.#held.size < escalateFrom || ![...this.#used].every((id) => ranges.isFree(id, this))) return;
+    for (const id of this.#used) {
+      ranges.tryLock(id, {}, this);
+      this.#escalated.add(id);
+    }
+    for (const hash of this.#held) locks.unlock(hash, this);
+    budget.change('locks', -this.#held.size * lockBytes);
+    this.#held.clear();
   }
 
   #charge(bytes: number): void {
@@ -358,11 +387,14 @@ export class EngineTransaction implements Transaction, LockOwner {
 
   cursor(id: DictionaryId, range: KeyRange, direction: Direction): Cursor {
     this.#checkOpen();
+    const seqMax = this.#writes.operation;
+    const own = this.#writes.fronts.has(id) ? (): OwnWrites | undefined => this.#ownWrites(id, seqMax) : (): undefined => undefined;
+    return new EngineCursor(this.#parts, { transaction: this, tree: this.#tree(id), seq: this.snapshot, range, forward: direction === 1, own });
+  }
+
+  #ownWrites(id: DictionaryId, seqMax: number): OwnWrites | undefined {
     const front = this.#writes.fronts.get(id);
-    return new EngineCursor(this.#parts, {
-      transaction: this, tree: this.#tree(id), seq: this.snapshot, range, forward: direction === 1,
-      own: front === undefined ? undefined : { front, seqMax: this.#writes.operation },
-    });
+    return front === undefined ? undefined : { front, seqMax, spilled: this.#spilled?.runsOf(id) ?? [], takenBack: this.#spilled?.takenBack ?? [] };
   }
 
   mark(): number {
@@ -371,14 +403,16 @@ export class EngineTransaction implements Transaction, LockOwner {
 
   rollbackTo(mark: number): void {
     this.#checkOpen();
+    const last = this.#writes.operation;
     this.#writes.rollbackTo(mark);
+    this.#spilled?.takeBack(mark, last);
     for (const id of this.#created.keys()) if (!this.#writes.changes.some((change) => change.kind === 'create' && change.id === id)) this.#created.delete(id);
   }
 
   async commit(rows?: StampedRows): Promise<Seq> {
     this.#checkOpen();
     try {
-      return this.#writes.isEmpty && rows === undefined ? this.snapshot : await this.#commit(rows);
+      return this.#writes.isEmpty && this.#spilled === undefined && rows === undefined ? this.snapshot : await this.#commit(rows);
     } finally {
       this.#end();
     }
@@ -390,20 +424,25 @@ export class EngineTransaction implements Transaction, LockOwner {
     for (const front of this.#writes.fronts.values()) bytes += front.messageBytes;
     const slowed = state.throttle.admit(bytes);
     if (slowed !== undefined) await slowed;
-    let body = this.#record(rows);
+    this.#announced = (await this.#spilled?.announce(this.#writes, (id) => this.#treeOf(id))) ?? [];
+    this.#checkOpen();
+    let { body, places } = this.#record(rows);
     for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) {
       await wait;
-      if (rows !== undefined) body = this.#record(rows);
+      if (rows !== undefined) ({ body, places } = this.#record(rows));
     }
     // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
+    for (const { dictionary } of this.#announced) this.#treeOf(dictionary);
     for (const [id, front] of this.#writes.fronts) if (front.count + front.ranges.length > 0) this.#treeToWrite(id);
     for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#treeToWrite(id).isGoing = true;
-    if (rows !== undefined) this.#stamp(body, rows.stamp());
-    return await commits.commit(body);
+    if (rows !== undefined) stampAll(body, places, rows.stamp());
+    const committed = commits.commit(body);
+    this.#spilled?.logged();
+    return await committed;
   }
 
-  #stamp(body: Uint8Array, stamp: Uint8Array): void {
-    for (const place of this.#places) body.set(stamp, place);
+  #record(rows: StampedRows | undefined): CommitRecord {
+    return recordOf(this.#parts.state, { writes: this.#writes, announced: this.#announced, rows });
   }
 
   /** Undefined when the record has its space; else what to wait for before asking again. */
@@ -430,41 +469,6 @@ export class EngineTransaction implements Transaction, LockOwner {
     state.checkUsable();
   }
 
-  /** The record of this commit, with places for stamps noted. Rows with stamps do not count against the size of a transaction. */
-  #record(rows: StampedRows | undefined): Uint8Array {
-    const writer = this.#parts.state.recordWriter;
-    writer.begin();
-    const slice = emptySlice();
-    for (const { id, kind, options } of this.#writes.changes) {
-      if (kind === 'create' && options !== undefined) writer.create(id, options);
-    }
-    for (const [id, front] of this.#writes.fronts) {
-      for (const range of front.ranges) writer.rangeDelete(id, range);
-      for (let entry = 0; entry < front.count; entry++) {
-        if (!WriteSet.isLast(front, entry)) continue;
-        front.slice(entry, slice);
-        writer.message(id, slice);
-      }
-    }
-    for (const [id, { rows, bytes }] of this.#writes.totals()) if (rows !== 0 || bytes !== 0) writer.count(id, rows, bytes);
-    for (const { id, kind } of this.#writes.changes) if (kind === 'drop') writer.drop(id);
-    const stamped = rows === undefined ? 0 : this.#stampedRows(rows);
-    const body = writer.body();
-    checkRecordSize(this.#parts.state, body.length - stamped);
-    return body;
-  }
-
-  /** Writes the rows with stamps into the record; gives their bytes. */
-  #stampedRows(rows: StampedRows): number {
-    const writer = this.#parts.state.recordWriter;
-    const id = rows.dictionary();
-    let bytes = 0;
-    rows.values.forEach((pieces, place) => (bytes += writer.stampedRow(id, place, pieces)));
-    writer.count(id, rows.counted, bytes);
-    this.#places = writer.stampPlaces;
-    return bytes;
-  }
-
   abort(): void {
     if (!this.#open) return;
     this.#parts.state.counters.aborts += 1;
@@ -484,6 +488,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     this.#held.clear();
     this.#charge(-this.#writeSetBytes);
     this.#writes.release();
+    this.#spilled?.release();
     state.counters.openTransactions -= 1;
     this.#parts.ended(this);
     if (state.unsettled.size > 0 || state.dropped.size > 0) state.onWork();
@@ -494,6 +499,4 @@ function isEmptyRange({ from, to }: KeyRange): boolean {
   return from !== undefined && to !== undefined && compareBytes(from, to) >= 0;
 }
 
-function valueOf(found: Found): Uint8Array | undefined {
-  return found === undefined || found === 'removed' ? undefined : found;
-}
+const valueOf = (found: Found): Uint8Array | undefined => (found === undefined || found === 'removed' ? undefined : found);

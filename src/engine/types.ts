@@ -51,6 +51,8 @@ export interface EngineOptions {
   readonly checkpointPeriodMs: number;
   /** How long a `statement` waits for a lock before `locked`. */
   readonly lockWaitMs: number;
+  /** A write set that holds more than this moves into the data file until its commit. */
+  readonly spillBytes: number;
   /** A front is frozen and flushed when it holds this many bytes. */
   readonly frontBytes: number;
   /** Bytes that wait for one child before they are pushed down. */

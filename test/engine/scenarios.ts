@@ -11,6 +11,7 @@ import { conflictWithRange, deleteAllUnread, deleteOlder, deletePart, deleteUnde
 import { readScenarios } from './read-scenarios.ts';
 import { loadBeneath, loadCrashes, loadMuch, loadOnFullDisk, loadRefused } from './load-scenarios.ts';
 import { spaceScenarios } from './space-scenarios.ts';
+import { spillCrashes, spilledLocks, spilledMarks, spillGivenBack, spillMuch } from './spill-scenarios.ts';
 import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
 
@@ -84,19 +85,6 @@ async function endedWhileWaiting(open: OpenEnvironment): Promise<void> {
   });
 }
 
-/** Law 7: what is beyond the write set's limit is refused before anything is logged. */
-async function tooLarge(open: OpenEnvironment): Promise<void> {
-  await withEngine(open, {}, async (engine, id) => {
-    const before = engine.statistics().logGroups;
-    const transaction = engine.begin('statement');
-    await assertCode(async () => {
-      for (let i = 0; i < 100; i++) await transaction.put(id, encode(`key ${i}`), new Uint8Array(MiB));
-      await transaction.commit();
-    }, 'too-large');
-    transaction.abort();
-    assert.equal(engine.statistics().logGroups, before);
-  });
-}
 
 /** Law 1: a large commit is seen whole or not at all, at whatever moment a reader begins. */
 async function seenWhole(open: OpenEnvironment): Promise<void> {
@@ -389,7 +377,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a snapshot is not copied from a transaction that has ended': endedSnapshot,
   'a dropped dictionary goes on for its readers and is gone after them': droppedUnderReader,
   'a transaction that ends while it waits for a lock leaves nothing behind': endedWhileWaiting,
-  'a write set beyond its limit is refused before anything is logged': tooLarge,
+  'a transaction of ten times the cache is one commit': spillMuch,
+  'marks and range deletes hold for what is spilled': spilledMarks,
+  'what is spilled and not committed gives its space back': spillGivenBack,
+  'locks of a transaction that spills are one on the dictionary': spilledLocks,
+  'a crash in a spilled transaction leaves all of it or nothing': spillCrashes,
   'a commit applied in slices is seen whole or not at all': seenWhole,
   'a commit applied in slices is flushed whole': freezeInTheMiddle,
   'damage in the log is refused and named, a torn end is cut': damagedLog,

@@ -5,14 +5,23 @@ import { ByteReader } from '../../base/byte-reader.ts';
 import { ByteWriter } from '../../base/byte-writer.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { BlockNumber } from '../block/block-number.ts';
+import type { Extent } from '../tree/node.ts';
+import { readExtent, writeExtent } from '../tree/node.ts';
+import type { Spill } from '../tree/spilled.ts';
 import type { TreeRecord } from '../tree/tree.ts';
 import type { DictionaryId } from '../types.ts';
 import { readDictionaryOptions, writeDictionaryOptions } from '../wal/record.ts';
 
-const version = 1;
+const version = 2;
+
+/** What the table holds: its trees, and what commits have spilled that is not below the fronts. */
+export interface DictionaryTable {
+  readonly records: readonly TreeRecord[];
+  readonly spills: readonly Spill[];
+}
 
 /** The table's bytes. */
-export function encodeDictionaryTable(records: readonly TreeRecord[]): Uint8Array {
+export function encodeDictionaryTable({ records, spills }: DictionaryTable): Uint8Array {
   const writer = new ByteWriter(64 + records.length * 96);
   writer.u8(version);
   writer.varint(records.length);
@@ -30,18 +39,35 @@ export function encodeDictionaryTable(records: readonly TreeRecord[]): Uint8Arra
     writer.varint(record.leaves);
     writer.varint(record.height);
   }
+  writer.varint(spills.length);
+  for (const spill of spills) {
+    writer.varint(spill.number);
+    writer.varint(spill.dictionary);
+    writer.varint(spill.extents.length);
+    for (const extent of spill.extents) writeExtent(writer, extent);
+  }
   return writer.bytes().slice();
 }
 
 /** Reads what encodeDictionaryTable wrote. */
-export function decodeDictionaryTable(bytes: Uint8Array): TreeRecord[] {
+export function decodeDictionaryTable(bytes: Uint8Array): DictionaryTable {
   const reader = new ByteReader(bytes);
   const found = reader.u8();
   if (found !== version) throw new EngineError('format', `a dictionary table of unknown version ${found}`);
   const records: TreeRecord[] = [];
   for (let left = reader.varint(); left > 0; left--) records.push(readRow(reader));
+  const spills: Spill[] = [];
+  for (let left = reader.varint(); left > 0; left--) spills.push(readSpill(reader));
   reader.expectEnd();
-  return records;
+  return { records, spills };
+}
+
+function readSpill(reader: ByteReader): Spill {
+  const number = reader.varint();
+  const dictionary = reader.varint() as DictionaryId;
+  const extents: Extent[] = [];
+  for (let left = reader.varint(); left > 0; left--) extents.push(readExtent(reader));
+  return { number, dictionary, extents };
 }
 
 function readRow(reader: ByteReader): TreeRecord {

@@ -191,3 +191,15 @@ export function runOf(memory: RunMemory): Run {
   assert(memory.valueOffsets[memory.count] === memory.values.length, 'offsets end where the value slab ends');
   return new Run(memory);
 }
+
+/** The same messages, all with this seq. */
+export function withSeq(run: Run, seq: number): Run {
+  const memory = new RunMemory({ count: run.count, keyBytes: run.keys.length, valueBytes: run.values.length, withSeqs: true });
+  memory.keys.set(run.keys);
+  memory.keyOffsets.set(run.keyOffsets);
+  memory.values.set(run.values);
+  memory.valueOffsets.set(run.valueOffsets);
+  memory.kinds.set(run.kinds);
+  memory.seqs?.fill(seq);
+  return runOf(memory);
+}

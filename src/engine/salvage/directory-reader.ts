@@ -4,6 +4,7 @@
 import type { DirectoryLock, Env } from '../../env/index.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import { Front } from '../tree/front.ts';
+import type { Spill } from '../tree/spilled.ts';
 import type { TreeRecord } from '../tree/tree.ts';
 import type { DictionaryId } from '../types.ts';
 import type { RecordVisitor } from '../wal/record.ts';
@@ -12,6 +13,7 @@ import { damageOf, isDamage } from './damage.ts';
 import type { DamageSink } from './damage.ts';
 import { readFoundLog } from './found-log.ts';
 import { FoundStore } from './found-store.ts';
+import type { LoggedLayer } from './tree-reader.ts';
 import { TreeReader } from './tree-reader.ts';
 import type { FoundRow } from './tree-reader.ts';
 
@@ -28,7 +30,8 @@ export interface DirectoryReader {
 interface FoundDictionary {
   readonly record: Pick<TreeRecord, 'id' | 'root' | 'flushedSeq'>;
   isDropped: boolean;
-  logged: Front | undefined;
+  /** What the log has, oldest first: messages, and what commits spilled. */
+  readonly logged: LoggedLayer[];
 }
 
 /** Applies the log to what the checkpoint has. */
@@ -36,23 +39,31 @@ class LogOverlay implements RecordVisitor {
   seq: number = 0;
   readonly dictionaries: Map<number, FoundDictionary>;
 
-  constructor(trees: readonly TreeRecord[]) {
-    this.dictionaries = new Map(trees.map((record) => [record.id, { record, isDropped: record.droppedSeq !== Infinity, logged: undefined }]));
+  readonly #spills: ReadonlyMap<number, Spill>;
+
+  constructor(trees: readonly TreeRecord[], spills: readonly Spill[]) {
+    this.#spills = new Map(spills.map((spill) => [spill.number, spill]));
+    this.dictionaries = new Map(trees.map((record) => [record.id, { record, isDropped: record.droppedSeq !== Infinity, logged: [] }]));
   }
 
   message(dictionary: number, message: Parameters<RecordVisitor['message']>[1]): void {
     const found = this.dictionaries.get(dictionary);
     if (found === undefined || found.record.flushedSeq >= this.seq) return;
     message.seq = this.seq;
-    found.logged ??= new Front();
-    found.logged.appendSlice(message);
+    newestFront(found).appendSlice(message);
   }
 
   rangeDelete(dictionary: number, { from, to }: Parameters<RecordVisitor['rangeDelete']>[1]): void {
     const found = this.dictionaries.get(dictionary);
     if (found === undefined || found.record.flushedSeq >= this.seq) return;
-    found.logged ??= new Front();
-    found.logged.appendRange({ from, to, seq: this.seq });
+    newestFront(found).appendRange({ from, to, seq: this.seq });
+  }
+
+  spill(dictionary: number, number: number): void {
+    const found = this.dictionaries.get(dictionary);
+    const spill = this.#spills.get(number);
+    if (found === undefined || spill === undefined || found.record.flushedSeq >= this.seq) return;
+    found.logged.push({ extents: spill.extents, seq: this.seq });
   }
 
   count(): void {
@@ -61,13 +72,22 @@ class LogOverlay implements RecordVisitor {
 
   create(dictionary: number): void {
     if (this.dictionaries.has(dictionary)) return;
-    this.dictionaries.set(dictionary, { record: { id: dictionary as DictionaryId, root: 0 as BlockNumber, flushedSeq: 0 }, isDropped: false, logged: undefined });
+    this.dictionaries.set(dictionary, { record: { id: dictionary as DictionaryId, root: 0 as BlockNumber, flushedSeq: 0 }, isDropped: false, logged: [] });
   }
 
   drop(dictionary: number): void {
     const found = this.dictionaries.get(dictionary);
     if (found !== undefined) found.isDropped = true;
   }
+}
+
+/** The front that takes what is newest. */
+function newestFront(found: FoundDictionary): Front {
+  const last = found.logged.at(-1);
+  if (last instanceof Front) return last;
+  const front = new Front();
+  found.logged.push(front);
+  return front;
 }
 
 const partsAtOnce = 1 << 20;
@@ -97,7 +117,7 @@ interface Opened {
 }
 
 async function overlaid(env: Env, { path, lock, store, report }: Opened): Promise<DirectoryReader> {
-  const overlay = new LogOverlay(store.trees);
+  const overlay = new LogOverlay(store.trees, store.spills);
   const record = (seq: number, body: Uint8Array): void => {
     overlay.seq = seq;
     try {
@@ -114,7 +134,7 @@ async function overlaid(env: Env, { path, lock, store, report }: Opened): Promis
     dictionaries: found.map(({ record: { id } }) => id).sort((a, b) => a - b),
     rows: (id) => {
       const wanted = overlay.dictionaries.get(id);
-      return new TreeReader(sources, wanted?.record ?? { id, root: 0 as BlockNumber }, wanted?.logged).rows();
+      return new TreeReader(sources, wanted?.record ?? { id, root: 0 as BlockNumber }, wanted?.logged ?? []).rows();
     },
     close: async () => {
       await store.close().finally(() => lock.release());

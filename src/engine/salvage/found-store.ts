@@ -12,6 +12,7 @@ import { readSuperblock, readTable, readTwice } from '../block/data-file.ts';
 import { superblockUnits } from '../block/superblock.ts';
 import type { Superblock } from '../block/superblock.ts';
 import { decodeDictionaryTable } from '../checkpoint/dictionary-table.ts';
+import type { Spill } from '../tree/spilled.ts';
 import type { TreeRecord } from '../tree/tree.ts';
 import { damageOf, isDamage } from './damage.ts';
 import type { DamageSink } from './damage.ts';
@@ -27,6 +28,8 @@ interface FoundCheckpoint {
   readonly superblock: Superblock;
   readonly places: ReadonlyMap<number, BlockPlace>;
   readonly trees: readonly TreeRecord[];
+  /** What commits had spilled that was not below the fronts. */
+  readonly spills: readonly Spill[];
 }
 
 /** A data file open for reading. */
@@ -35,6 +38,8 @@ export class FoundStore {
   readonly places: ReadonlyMap<number, BlockPlace>;
   /** The dictionaries of the checkpoint. */
   readonly trees: readonly TreeRecord[];
+  /** What commits had spilled that was not below the fronts. */
+  readonly spills: readonly Spill[];
   readonly copies: readonly SuperblockCopy[];
   readonly #handle: File;
   readonly #file: BlockFile;
@@ -45,6 +50,7 @@ export class FoundStore {
     this.superblock = found.superblock;
     this.places = found.places;
     this.trees = found.trees;
+    this.spills = found.spills;
     this.copies = found.copies;
   }
 
@@ -127,11 +133,16 @@ async function newestReadable(file: BlockFile, copies: readonly SuperblockCopy[]
   return undefined;
 }
 
+function foundTable(bytes: Uint8Array): Pick<FoundCheckpoint, 'trees' | 'spills'> {
+  const { records, spills } = decodeDictionaryTable(bytes);
+  return { trees: records, spills };
+}
+
 async function readCheckpoint(file: BlockFile, superblock: Superblock): Promise<FoundCheckpoint> {
   const places = new Map((await readTable(file, superblock)).map((place) => [place.number, place]));
   const { root } = superblock;
-  if (root === undefined) return { superblock, places, trees: [] };
+  if (root === undefined) return { superblock, places, trees: [], spills: [] };
   const place = places.get(root.dictionaryTable);
   if (place === undefined) throw new EngineError('corruption', 'the dictionary table is not in the block table', { place: { file: file.path } });
-  return { superblock, places, trees: decodeDictionaryTable(await readTwice(file, place, root.dictionaryTable)) };
+  return { superblock, places, ...foundTable(await readTwice(file, place, root.dictionaryTable)) };
 }

@@ -10,8 +10,9 @@ import { messageKinds } from '../run/message.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
 import { RunBuilder } from '../run/run-builder.ts';
 import { decodeBasement } from '../run/extent.ts';
+import { withSeq } from '../run/run.ts';
 import type { Run } from '../run/run.ts';
-import type { Front } from '../tree/front.ts';
+import { Front } from '../tree/front.ts';
 import type { MergeWindow } from '../tree/job/merge-input.ts';
 import type { Extent, InternalNode, TreeNode } from '../tree/node.ts';
 import { decodeNode } from '../tree/node.ts';
@@ -42,6 +43,9 @@ interface Waiting {
   readonly ranges: readonly RangeDelete[];
 }
 
+/** What the log has of a dictionary: messages in memory, or what one commit spilled. */
+export type LoggedLayer = Front | { readonly extents: readonly Extent[]; readonly seq: number };
+
 /** Gives the windows of one input of the merge. */
 type Pull = () => Promise<MergeWindow | undefined>;
 
@@ -70,9 +74,9 @@ export class TreeReader {
   readonly #sources: TreeSources;
   readonly #record: Pick<TreeRecord, 'id' | 'root'>;
   /** What the log has for this dictionary that the tree has not. */
-  readonly #logged: Front | undefined;
+  readonly #logged: readonly LoggedLayer[];
 
-  constructor(sources: TreeSources, record: Pick<TreeRecord, 'id' | 'root'>, logged: Front | undefined) {
+  constructor(sources: TreeSources, record: Pick<TreeRecord, 'id' | 'root'>, logged: readonly LoggedLayer[]) {
     this.#sources = sources;
     this.#record = record;
     this.#logged = logged;
@@ -81,7 +85,7 @@ export class TreeReader {
   /** All rows in order of keys, in batches. A dictionary that only the log knows has no tree (`root` 0). */
   async *rows(): AsyncGenerator<readonly FoundRow[]> {
     const everything = { from: undefined, to: undefined };
-    const above: Waiting = { extents: [], ranges: this.#logged?.ranges ?? [] };
+    const above: Waiting = { extents: [], ranges: this.#logged.flatMap((layer) => (layer instanceof Front ? layer.ranges : [])) };
     if (this.#record.root === 0) yield* this.#merge(above, everything);
     else yield* this.#subtree(this.#record.root, above, everything);
   }
@@ -112,8 +116,11 @@ export class TreeReader {
   }
 
   async *#merge({ extents, ranges }: Waiting, range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
-    const inputs: Pull[] = extents.map((extent, index) => this.#extent(extent, range, index === extents.length - 1));
-    if (this.#logged !== undefined) inputs.unshift(fromFront(this.#logged, range));
+    const inputs: Pull[] = extents.map((extent, index) => this.#extent(extent, range, { isLeaf: index === extents.length - 1, seq: undefined }));
+    for (const layer of this.#logged) {
+      if (layer instanceof Front) inputs.unshift(fromFront(layer, range));
+      else inputs.unshift(...layer.extents.map((extent) => this.#extent(extent, range, { isLeaf: false, seq: layer.seq })));
+    }
     const merge = new Merge(inputs.length, { snapshots: newest, atLeaf: true, ranges });
     const sink = new RowSink();
     for (;;) {
@@ -129,12 +136,13 @@ export class TreeReader {
     }
   }
 
-  #extent(extent: Extent, { from, to }: ScanRange, isLeaf: boolean): Pull {
+  #extent(extent: Extent, { from, to }: ScanRange, { isLeaf, seq }: { isLeaf: boolean; seq: number | undefined }): Pull {
     const { fences } = extent;
     let index = from === undefined ? 0 : fences.firstFor(from);
     return async () => {
       while (index < fences.length && (to === undefined || compareBytes(fences.firstKey(index), to) < 0)) {
-        const run = await this.#basement(extent, index++, isLeaf);
+        const read = await this.#basement(extent, index++, isLeaf);
+        const run = seq === undefined ? read : withSeq(read, seq);
         const start = from === undefined ? 0 : run.lowerBound(from);
         const end = to === undefined ? run.count : run.lowerBound(to);
         if (start < end) return { run, start, end };

@@ -2,6 +2,7 @@
 
 import type { BlockNumber } from '../block/block-number.ts';
 import type { Front } from './front.ts';
+import type { SpilledFront } from './spilled.ts';
 import type { Extent, InternalNode, TreeNode } from './node.ts';
 import { extentsOf } from './node.ts';
 import { isWhole } from '../run/range-delete.ts';
@@ -22,7 +23,7 @@ export interface Edit {
   readonly height: number | undefined;
   readonly leavesDelta: number;
   /** The front that is below now. */
-  readonly flushed: Front | undefined;
+  readonly flushed: Front | SpilledFront | undefined;
 }
 
 /** Settings that decide when a buffer goes down. */

@@ -71,12 +71,14 @@ export function extentsOf(node: TreeNode): readonly Extent[] {
 const leafTag = 1;
 const internalTag = 2;
 
-function writeExtent(writer: ByteWriter, extent: Extent): void {
+/** Writes an extent's block and fences. */
+export function writeExtent(writer: ByteWriter, extent: Extent): void {
   writer.varint(extent.block);
   extent.fences.encode(writer);
 }
 
-function readExtent(reader: ByteReader): Extent {
+/** Reads what writeExtent wrote. */
+export function readExtent(reader: ByteReader): Extent {
   const block = reader.varint() as BlockNumber;
   return { block, fences: Fences.decode(reader) };
 }

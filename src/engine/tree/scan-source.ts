@@ -10,6 +10,7 @@ import type { Run } from '../run/run.ts';
 import type { Front } from './front.ts';
 import type { Extent } from './node.ts';
 import { basementRun, missOf } from './search.ts';
+import type { Chain, TakenBack } from './spilled.ts';
 import type { Miss, Part } from './tree.ts';
 
 /** Bounds of a part of a scan; absent: open. `from` is inside, `to` outside. */
@@ -30,6 +31,10 @@ export interface Window {
 }
 
 export interface ScanSource {
+  /** The seq of all its messages, where they have none of their own. */
+  readonly fixedSeq?: number;
+  /** Operations of the transaction that do not count. */
+  readonly takenBack?: readonly TakenBack[];
   /** Messages with a higher seq are not seen. */
   readonly seqMax: number;
   /** The next window in the direction of the scan; `end` after the last. After a Miss the same call is made again. */
@@ -181,5 +186,34 @@ export class ExtentSource implements ScanSource {
     if (index < 0 || index >= fences.length) return true;
     if (this.#forward) return to !== undefined && compareBytes(fences.firstKey(index), to) >= 0;
     return from !== undefined && index + 1 < fences.length && compareBytes(fences.firstKey(index + 1), from) < 0;
+  }
+}
+
+/** Extents whose keys follow one another, in order: what a transaction has spilled. */
+export class ChainSource implements ScanSource {
+  readonly seqMax: number;
+  readonly fixedSeq?: number;
+  readonly takenBack?: readonly TakenBack[];
+  readonly #sources: readonly ExtentSource[];
+  #at: number = 0;
+
+  constructor(
+    cache: PartCache<Part>,
+    chain: Chain,
+    view: { readonly seqMax: number; readonly range: ScanRange; readonly forward: boolean; readonly fixedSeq?: number; readonly takenBack?: readonly TakenBack[] },
+  ) {
+    this.seqMax = view.seqMax;
+    if (view.fixedSeq !== undefined) this.fixedSeq = view.fixedSeq;
+    if (view.takenBack !== undefined && view.takenBack.length > 0) this.takenBack = view.takenBack;
+    const inside = chain.filter(({ fences }) => fences.overlaps(view.range.from, view.range.to));
+    this.#sources = (view.forward ? inside : inside.toReversed()).map((extent) => new ExtentSource(cache, extent, view));
+  }
+
+  next(): Window | 'end' | Miss {
+    for (let source = this.#sources[this.#at]; source !== undefined; source = this.#sources[++this.#at]) {
+      const window = source.next();
+      if (window !== 'end') return window;
+    }
+    return 'end';
   }
 }

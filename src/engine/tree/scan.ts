@@ -14,9 +14,19 @@ import type { Extent, InternalNode } from './node.ts';
 import { childOf } from './node.ts';
 import { ScanCover } from './scan-cover.ts';
 import type { ScanRange, ScanSource } from './scan-source.ts';
-import { ExtentSource, FrontSource } from './scan-source.ts';
+import { ChainSource, ExtentSource, FrontSource } from './scan-source.ts';
 import { isMiss, search } from './search.ts';
+import type { Chain, ChainPlace, TakenBack } from './spilled.ts';
+import { isTakenBack, searchChain, SpilledFront } from './spilled.ts';
 import type { Miss, Part, Tree } from './tree.ts';
+
+/** A transaction's own writes, as many of them as count; the spilled ones newest first. */
+export interface OwnWrites {
+  readonly front: Front;
+  readonly seqMax: number;
+  readonly spilled: readonly Chain[];
+  readonly takenBack: readonly TakenBack[];
+}
 
 /** What a scan reads. */
 export interface ScanView {
@@ -25,7 +35,7 @@ export interface ScanView {
   readonly seq: number;
   readonly forward: boolean;
   /** The transaction's own writes and how many of them count. */
-  readonly own: { readonly front: Front; readonly seqMax: number } | undefined;
+  readonly own: OwnWrites | undefined;
 }
 
 /** Rows by reference. */
@@ -136,10 +146,18 @@ export class Scan {
     this.#cover = cover.isEmpty ? undefined : cover;
     const range = intersect(this.#range, path.segment, forward ? { from: position, to: undefined } : { from: undefined, to: position });
     const sources: ScanSource[] = [];
-    if (own !== undefined) sources.push(new FrontSource(own.front, own.seqMax, range, forward));
-    for (const front of tree.fronts()) if (front.count > 0) sources.push(new FrontSource(front, seq, range, forward));
+    if (own !== undefined) {
+      sources.push(new FrontSource(own.front, own.seqMax, range, forward));
+      for (const chain of own.spilled) sources.push(new ChainSource(cache, chain, { seqMax: own.seqMax, range, forward, takenBack: own.takenBack }));
+    }
+    const owned = sources.length;
+    for (const front of tree.fronts()) {
+      if (front instanceof SpilledFront) {
+        if (front.seq <= seq) sources.push(new ChainSource(cache, front.spill.extents, { seqMax: seq, range, forward, fixedSeq: front.seq }));
+      } else if (front.count > 0) sources.push(new FrontSource(front, seq, range, forward));
+    }
     for (const extent of path.extents) sources.push(new ExtentSource(cache, extent, { seqMax: seq, range, forward }));
-    this.#heads = sources.map((source, i) => new Head(source, own !== undefined && i === 0));
+    this.#heads = sources.map((source, i) => new Head(source, i < owned));
     return undefined;
   }
 
@@ -278,7 +296,7 @@ export class Scan {
       if (head.run === undefined || (i > best && compareEntries(head.run, head.at, run, index) !== 0)) continue;
       let at = head.at;
       do {
-        if (!decided && head.run.seq(at) <= head.source.seqMax) decided = this.#give(head, head.run, at, rows);
+        if (!decided && counts(head, at)) decided = this.#give(head, head.run, at, rows);
         at += 1;
       } while (at < head.end && compareEntries(head.run, at, run, index) === 0);
       if (at === head.end && head.cutAfter && !decided) {
@@ -307,7 +325,7 @@ export class Scan {
         decided = true;
       }
       for (let at = start; at <= head.at && !decided; at++) {
-        if (head.run.seq(at) <= head.source.seqMax) decided = this.#give(head, head.run, at, rows);
+        if (counts(head, at)) decided = this.#give(head, head.run, at, rows);
       }
       move(head, start - 1);
     }
@@ -319,14 +337,33 @@ export class Scan {
     this.#lastRun = run;
     this.#lastIndex = index;
     if (run.kinds[index] !== messageKinds.put) return true;
-    if (this.#cover === undefined || run.seq(index) >= this.#cover.hiddenBelow(run.key(index), head.isOwn)) rows.add(run, index);
+    if (this.#cover === undefined || (head.source.fixedSeq ?? run.seq(index)) >= this.#cover.hiddenBelow(run.key(index), head.isOwn)) rows.add(run, index);
     return true;
+  }
+
+  /** The newest message of a key that the transaction has spilled itself. */
+  #askOwn(key: Uint8Array): ChainPlace | Miss | undefined {
+    const { cache, own } = this.#view;
+    for (const chain of own?.spilled ?? []) {
+      const found = searchChain(cache, chain, key, { seqMax: own?.seqMax ?? 0, takenBack: own?.takenBack ?? [] });
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** Decides a key by a point read, because its group of versions goes on in a basement that the scan does not stand in. */
   #ask(run: Run, index: number, rows: Rows): Miss | undefined {
     const { tree, cache, seq } = this.#view;
     const key = run.key(index);
+    const own = this.#askOwn(key);
+    if (own !== undefined && 'block' in own) return own;
+    if (own !== undefined) {
+      const isHidden = own.run.seq(own.index) < (this.#cover?.hiddenBelow(key, true) ?? 0);
+      this.#lastRun = run;
+      this.#lastIndex = index;
+      if (!isHidden && own.run.kinds[own.index] === messageKinds.put) rows.add(own.run, own.index);
+      return undefined;
+    }
     const found = this.#cover?.hiddenBelow(key, false) === Infinity ? undefined : search(tree, cache, key, seq);
     if (isMiss(found)) return found;
     this.#lastRun = run;
@@ -334,6 +371,12 @@ export class Scan {
     if (found !== undefined && found !== 'removed') rows.add(singleRow(key, found), 0);
     return undefined;
   }
+}
+
+/** Whether the message at `at` is among those that the scan may see. */
+function counts({ run, source }: Head, at: number): boolean {
+  const seq = (run as Run).seq(at);
+  return seq <= source.seqMax && (source.takenBack === undefined || !isTakenBack(source.takenBack, seq));
 }
 
 function move(head: Head, to: number): void {

@@ -10,6 +10,7 @@ import { Filter } from '../run/filter.ts';
 import { messageKinds } from '../run/message.ts';
 import { coveringSeq } from '../run/range-delete.ts';
 import { Run } from '../run/run.ts';
+import { searchChain, SpilledFront } from './spilled.ts';
 import type { Extent, TreeNode } from './node.ts';
 import { childOf } from './node.ts';
 import type { Miss, Part, Tree } from './tree.ts';
@@ -63,8 +64,14 @@ function searchExtent(cache: PartCache<Part>, extent: Extent, { key, hash, seq, 
   return undefined;
 }
 
-function searchFronts(tree: Tree, { key, hash, seq }: Wanted): Found {
+function searchFronts(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found | Miss {
+  const { key, hash, seq } = wanted;
   for (const front of tree.fronts()) {
+    if (front instanceof SpilledFront) {
+      const found = searchSpilled(cache, front, wanted);
+      if (found !== undefined) return found;
+      continue;
+    }
     const entry = front.find(key, seq, hash);
     const hidden = front.ranges.length === 0 ? 0 : coveringSeq(front.ranges, key, seq);
     if (entry >= 0) return front.kind(entry) === messageKinds.put && front.seq(entry) >= hidden ? front.value(entry) : 'removed';
@@ -74,10 +81,21 @@ function searchFronts(tree: Tree, { key, hash, seq }: Wanted): Found {
   return undefined;
 }
 
+/** A committed transaction's spilled part: what it put or removed, or hid with a range delete. */
+function searchSpilled(cache: PartCache<Part>, front: SpilledFront, { key, seq }: Wanted): Found | Miss {
+  if (front.seq > seq) return undefined;
+  const found = searchChain(cache, front.spill.extents, key, everyOperation);
+  if (found !== undefined && 'block' in found) return found;
+  if (found !== undefined) return found.run.kinds[found.index] === messageKinds.put ? found.run.value(found.index) : 'removed';
+  return coveringSeq(front.ranges, key, seq) > 0 ? 'removed' : undefined;
+}
+
+const everyOperation = { seqMax: Infinity, takenBack: [] };
+
 /** The value of `key` as the snapshot `seq` sees it; `removed` and undefined both mean that there is none. */
 export function search(tree: Tree, cache: PartCache<Part>, key: Uint8Array, seq: number): Found | Miss {
   const wanted: Wanted = { key, hash: keyHash(key, 0, key.length), seq, hidden: 0 };
-  let found: Found | Miss = searchFronts(tree, wanted);
+  let found: Found | Miss = searchFronts(tree, cache, wanted);
   let number = tree.root;
   while (found === undefined) {
     const node = tree.node(number);

@@ -9,6 +9,7 @@ import { Filter } from '../run/filter.ts';
 import { Run } from '../run/run.ts';
 import type { DictionaryId, DictionaryOptions } from '../types.ts';
 import { Front } from './front.ts';
+import type { SpilledFront } from './spilled.ts';
 import type { Extent, TreeNode } from './node.ts';
 
 /** What the cache of parts holds for trees. */
@@ -73,7 +74,7 @@ export class Tree {
   version: number = 0;
   active: Front = new Front();
   /** Newest first. */
-  frozen: readonly Front[] = [];
+  frozen: readonly (Front | SpilledFront)[] = [];
   /** Nodes that the last begun checkpoint does not hold. */
   dirty: Map<BlockNumber, TreeNode> = noNodes;
   /** Nodes that a checkpoint under way is writing. */
@@ -150,7 +151,7 @@ export class Tree {
   }
 
   /** Fronts in the order of reading: newest first. */
-  fronts(): readonly Front[] {
+  fronts(): readonly (Front | SpilledFront)[] {
     return this.frozen.length === 0 ? [this.active] : [this.active, ...this.frozen];
   }
 
@@ -174,12 +175,18 @@ export class Tree {
     this.active = new Front(full.count > frontOfSize ? full : undefined);
   }
 
-  /** Adds a commit's deltas. */
-  addTotals(delta: TotalsDelta): void {
+  /** What a commit spilled is its newest front, already frozen; what is older in memory is set aside first. */
+  addSpilled(front: SpilledFront): void {
+    if (!this.active.isVoid) this.freeze();
+    this.frozen = [front, ...this.frozen];
+  }
+
+  /** Adds a commit's deltas, to the front that has its messages. */
+  addTotals(delta: TotalsDelta, front: Front | SpilledFront = this.active): void {
     this.#deltas.push(delta);
-    this.active.touch(delta.seq);
-    this.active.rows += delta.rows;
-    this.active.bytes += delta.bytes;
+    front.touch(delta.seq);
+    front.rows += delta.rows;
+    front.bytes += delta.bytes;
   }
 
   /** Totals as a snapshot sees them. */
@@ -209,7 +216,7 @@ export class Tree {
   }
 
   /** The oldest frozen front is below now. Part of an edit. */
-  flushed(front: Front): void {
+  flushed(front: Front | SpilledFront): void {
     assert(this.frozen.at(-1) === front, 'fronts are flushed oldest first');
     this.frozen = this.frozen.slice(0, -1);
     assert(front.seqMax > this.flushedSeq, 'a front holds what is not below it yet');

@@ -73,7 +73,7 @@ export class RangeLocks {
 
   /** Takes the range at once, if there is no other user and no other range; whether it was had. */
   tryLock(dictionary: number, range: KeyRange, owner: LockOwner): boolean {
-    if (!this.#isFree(dictionary, owner)) return false;
+    if (!this.isFree(dictionary, owner)) return false;
     this.#add(dictionary, range, { owner, held: true, grant: () => undefined, refuse: () => undefined });
     return true;
   }
@@ -112,7 +112,7 @@ export class RangeLocks {
   }
 
   /** Whether nobody but `owner` uses the dictionary, or has a range of it. */
-  #isFree(dictionary: number, owner: LockOwner): boolean {
+  isFree(dictionary: number, owner: LockOwner): boolean {
     if (this.#locks.get(dictionary)?.some((lock) => lock.held && lock.owner !== owner) === true) return false;
     const users = this.#users.get(dictionary);
     return users === undefined || users.size === 0 || (users.size === 1 && users.has(owner));
@@ -120,7 +120,7 @@ export class RangeLocks {
 
   #grant(dictionary: number): void {
     const next = this.#locks.get(dictionary)?.find((lock) => !lock.held);
-    if (next === undefined || !this.#isFree(dictionary, next.owner)) return;
+    if (next === undefined || !this.isFree(dictionary, next.owner)) return;
     next.held = true;
     next.grant();
   }

@@ -1,6 +1,7 @@
 // What one transaction has changed and not committed: for each dictionary a front whose seqs are numbers of operations, so that a scan can
 // see the writes as they were when it began, and a mark can take back what came after it (law 6).
 
+import { EngineError } from '../../base/errors.ts';
 import { messageKinds } from '../run/message.ts';
 import type { DictionaryId, DictionaryOptions, KeyRange } from '../types.ts';
 import { coveringSeq } from '../run/range-delete.ts';
@@ -9,6 +10,10 @@ import type { FrontPool } from './front-pool.ts';
 
 /** Bytes put beside each removal that still count as giving space back: marks that a client was served, for instance. */
 const putBytesPerRemoval = 1024;
+
+/** So many counts are folded to so many and one for each dictionary. */
+const countsMax = 8192;
+const countsKept = 4096;
 
 /** A stated change of a dictionary's totals. */
 export interface StatedCount {
@@ -37,6 +42,9 @@ export class WriteSet {
   constructor(pool: FrontPool) {
     this.#pool = pool;
   }
+
+  /** Counts up to this operation are one for each dictionary: there is no going back behind it but to the beginning. */
+  #foldedTo: number = 0;
 
   /** Number of the last operation. */
   get operation(): number {
@@ -114,8 +122,22 @@ export class WriteSet {
     this.changes = [];
   }
 
-  /** Takes back what came after the operation of that number. */
+  /** Makes one count of many, but for the newest: a transaction that spills has more than memory shall hold. */
+  foldCounts(): void {
+    if (this.counts.length < countsMax) return;
+    const old = this.counts.slice(0, -countsKept);
+    const sums = new Map<DictionaryId, { operation: number; id: DictionaryId; rows: number; bytes: number }>();
+    for (const { operation, id, rows, bytes } of old) {
+      const sum = sums.get(id) ?? { operation: 0, id, rows: 0, bytes: 0 };
+      sums.set(id, { operation: Math.max(sum.operation, operation), id, rows: sum.rows + rows, bytes: sum.bytes + bytes });
+    }
+    this.#foldedTo = Math.max(...old.map(({ operation }) => operation));
+    this.counts = [...sums.values(), ...this.counts.slice(-countsKept)];
+  }
+
+  /** Takes back what came after the operation of that number. `too-large`: a mark from before much that was spilled since. */
   rollbackTo(operation: number): void {
+    if (operation > 0 && operation < this.#foldedTo) throw new EngineError('too-large', 'the mark is too old: what came after it is folded');
     for (const front of this.fronts.values()) {
       if (front.ranges.length > 0) front.ranges = front.ranges.filter(({ seq }) => seq <= operation);
       let count = front.count;

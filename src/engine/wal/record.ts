@@ -6,7 +6,7 @@ import { ByteWriter } from '../../base/byte-writer.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { CompressionName, DictionaryOptions } from '../types.ts';
 
-const tags = { put: 0, remove: 1, rangeDelete: 2, count: 4, create: 5, drop: 6 } as const;
+const tags = { put: 0, remove: 1, rangeDelete: 2, spill: 3, count: 4, create: 5, drop: 6 } as const;
 
 const compressions: readonly CompressionName[] = ['none', 'lz4', 'zlib', 'zstd'];
 
@@ -92,6 +92,13 @@ export class RecordWriter {
     return this.#places;
   }
 
+  /** What the commit spilled of a dictionary, known to the checkpoint before it; it comes before the dictionary's other parts. */
+  spill(dictionary: number, number: number): void {
+    this.#writer.u8(tags.spill);
+    this.#writer.varint(dictionary);
+    this.#writer.varint(number);
+  }
+
   count(dictionary: number, rows: number, bytes: number): void {
     this.#writer.u8(tags.count);
     this.#writer.varint(dictionary);
@@ -137,6 +144,7 @@ export interface BoundedRange {
 export interface RecordVisitor {
   message(dictionary: number, message: MessageSlice): void;
   rangeDelete(dictionary: number, range: BoundedRange): void;
+  spill(dictionary: number, number: number): void;
   count(dictionary: number, rows: number, bytes: number): void;
   create(dictionary: number, options: DictionaryOptions): void;
   drop(dictionary: number): void;
@@ -168,6 +176,7 @@ const readers: ReadonlyMap<number, PartReader> = new Map<number, PartReader>([
   [tags.put, readMessage(0)],
   [tags.remove, readMessage(1)],
   [tags.rangeDelete, (reader, visitor) => visitor.rangeDelete(reader.varint(), readBounds(reader))],
+  [tags.spill, (reader, visitor) => visitor.spill(reader.varint(), reader.varint())],
   [tags.count, (reader, visitor) => visitor.count(reader.varint(), reader.f64(), reader.f64())],
   [tags.create, (reader, visitor) => visitor.create(reader.varint(), readDictionaryOptions(reader))],
   [tags.drop, (reader, visitor) => visitor.drop(reader.varint())],

@@ -94,8 +94,11 @@ const record: fc.Arbitrary<TreeRecord> = fc.record({
 test('a dictionary table that was written is read back the same; a damaged one is read or refused', () => {
   fc.assert(
     fc.property(fc.array(record, { maxLength: 6 }), fc.nat(), fc.nat(255), (records, at, byte) => {
-      const bytes = encodeDictionaryTable(records);
-      assert.deepEqual(decodeDictionaryTable(bytes), records);
+      const spills = records.slice(0, 2).map(({ id }, i) => ({ number: i + 7, dictionary: id, extents: [extentOf([Uint8Array.of(1)], 9 + i)] }));
+      const bytes = encodeDictionaryTable({ records, spills });
+      const found = decodeDictionaryTable(bytes);
+      assert.deepEqual(found.records, records);
+      assert.deepEqual(found.spills.map(({ number, dictionary, extents }) => [number, dictionary, extents[0]?.block]), spills.map(({ number, dictionary, extents }) => [number, dictionary, extents[0]?.block]));
       bytes[at % bytes.length] = byte;
       answers(() => decodeDictionaryTable(bytes));
       answers(() => decodeDictionaryTable(bytes.subarray(0, at % bytes.length)));

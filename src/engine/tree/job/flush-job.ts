@@ -7,6 +7,7 @@ import { extentsOfAll } from '../edit.ts';
 import type { Front } from '../front.ts';
 import { clipRanges, joinRanges } from '../../run/range-delete.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
+import { SpilledFront } from '../spilled.ts';
 import type { Tree } from '../tree.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
@@ -25,8 +26,8 @@ export function* flushJob(tree: Tree, context: JobContext): JobStep<Edit> {
   return root.kind === 'leaf' ? yield* flushToLeaf(context, root, front) : yield* flushToBuffers(context, root, front);
 }
 
-function* flushToBuffers(context: JobContext, root: InternalNode, front: Front): JobStep<Edit> {
-  const sources: MergeSource[] = front.count === 0 ? [] : [{ kind: 'front', front }];
+function* flushToBuffers(context: JobContext, root: InternalNode, front: Front | SpilledFront): JobStep<Edit> {
+  const sources = sourcesOfFront(front);
   const extents = yield* merge(bufferWork(context, { sources, ranges: front.ranges }, root.pivots));
   const buffers = root.buffers.map((buffer, child) => {
     const extent = extents[child];
@@ -38,7 +39,7 @@ function* flushToBuffers(context: JobContext, root: InternalNode, front: Front):
   return { nodes: [node], removed: [], dropped: [], added, root: undefined, height: undefined, leavesDelta: 0, flushed: front };
 }
 
-function* flushToLeaf(context: JobContext, leaf: LeafNode, front: Front): JobStep<Edit> {
+function* flushToLeaf(context: JobContext, leaf: LeafNode, front: Front | SpilledFront): JobStep<Edit> {
   const extents = yield* mergeFront(context, front, extentsOfAll([leaf]));
   const leaves = leavesFor(context, extents, leaf.number);
   const grown = growRoot(context, leaves, pivotsBetween(extents));
@@ -48,15 +49,20 @@ function* flushToLeaf(context: JobContext, leaf: LeafNode, front: Front): JobSte
   };
 }
 
+function sourcesOfFront(front: Front | SpilledFront): MergeSource[] {
+  if (front instanceof SpilledFront) return front.sources();
+  return front.count === 0 ? [] : [{ kind: 'front', front }];
+}
+
 /** Leaves of a front and what is below it. */
-function* mergeFront(context: JobContext, front: Front, below: readonly Extent[]): JobStep<Extent[]> {
+function* mergeFront(context: JobContext, front: Front | SpilledFront, below: readonly Extent[]): JobStep<Extent[]> {
   const rawBytes = front.messageBytes + below.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
-  const sources: MergeSource[] = [...(front.count === 0 ? [] : [{ kind: 'front', front } as const]), ...sourcesOf(below)];
+  const sources = [...sourcesOfFront(front), ...sourcesOf(below)];
   return present(yield* merge(leafWork(context, { sources, ranges: front.ranges }, rawBytes)));
 }
 
 /** What is in the tree goes, unread; what the front holds is the new one. */
-function* flushOverAll(context: JobContext, root: TreeNode, front: Front): JobStep<Edit> {
+function* flushOverAll(context: JobContext, root: TreeNode, front: Front | SpilledFront): JobStep<Edit> {
   const below = yield* collectSubtree(root.number);
   const extents = yield* mergeFront(context, front, []);
   const leaves = leavesFor(context, extents, context.newNumber());
@@ -69,7 +75,7 @@ function* flushOverAll(context: JobContext, root: TreeNode, front: Front): JobSt
 }
 
 /** Of a tree that is being loaded everything waits at the top, since nobody knows yet what it is newer than. */
-function* flushToHollow(context: JobContext, root: TreeNode, front: Front): JobStep<Edit> {
+function* flushToHollow(context: JobContext, root: TreeNode, front: Front | SpilledFront): JobStep<Edit> {
   if (root.kind === 'internal') return yield* flushToBuffers(context, root, front);
   assert(root.extent === undefined, 'a tree is empty when its loading begins');
   const number = context.newNumber();

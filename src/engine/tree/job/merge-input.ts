@@ -5,6 +5,7 @@ import { EngineError } from '../../../base/errors.ts';
 import type { Codecs } from '../../../env/index.ts';
 import { decodeBasementInto } from '../../run/extent.ts';
 import type { Fences } from '../../run/fences.ts';
+import { withSeq } from '../../run/run.ts';
 import type { AlternatingMemory, Run } from '../../run/run.ts';
 import { RunBuilder } from '../../run/run-builder.ts';
 import type { Front } from '../front.ts';
@@ -65,6 +66,7 @@ export class ExtentInput implements MergeInput {
   readonly #memory: AlternatingMemory;
   readonly #from: Uint8Array | undefined;
   readonly #to: Uint8Array | undefined;
+  readonly #seq: number | undefined;
   #basement: number;
   /** Behind the last basement that may hold keys of the range. */
   readonly #last: number;
@@ -80,12 +82,14 @@ export class ExtentInput implements MergeInput {
     this.#codecs = codecs;
     this.#from = source.from;
     this.#to = source.to;
+    this.#seq = source.seq;
     ({ from: this.#basement, to: this.#last } = basementsOf(source));
   }
 
   *next(): MergeStep<MergeWindow | undefined> {
     while (this.#basement < this.#last) {
-      const run = yield* this.#run(this.#basement++);
+      const read = yield* this.#run(this.#basement++);
+      const run = this.#seq === undefined ? read : withSeq(read, this.#seq);
       const start = this.#from === undefined ? 0 : run.lowerBound(this.#from, 0, run.count);
       const end = this.#to === undefined ? run.count : run.lowerBound(this.#to, 0, run.count);
       if (start < end) return { run, start, end };
@@ -129,5 +133,31 @@ export class ChainInput implements MergeInput {
       if (window !== undefined) return window;
     }
     return undefined;
+  }
+}
+
+/** An input without the operations of a transaction that were taken back. */
+export class KeptInput implements MergeInput {
+  readonly #input: MergeInput;
+  readonly #takenBack: readonly { readonly after: number; readonly upTo: number }[];
+
+  constructor(input: MergeInput, takenBack: readonly { readonly after: number; readonly upTo: number }[]) {
+    this.#input = input;
+    this.#takenBack = takenBack;
+  }
+
+  *next(): MergeStep<MergeWindow | undefined> {
+    for (;;) {
+      const window = yield* this.#input.next();
+      if (window === undefined) return undefined;
+      const builder = new RunBuilder();
+      for (let i = window.start; i < window.end; i++) {
+        const seq = window.run.seq(i);
+        if (!this.#takenBack.some(({ after, upTo }) => seq > after && seq <= upTo)) builder.append(window.run, i, seq);
+      }
+      if (builder.count === 0) continue;
+      const run = builder.finish();
+      return { run, start: 0, end: run.count };
+    }
   }
 }

@@ -16,6 +16,8 @@ export interface ExtentSource {
   readonly to?: Uint8Array;
   /** Goes on where the source before it ends: both are one input. */
   readonly follows?: boolean;
+  /** The seq of all its messages, in place of their own. */
+  readonly seq?: number;
 }
 
 /** Messages of one age: a frozen front, or an extent. */
@@ -26,7 +28,9 @@ export type MergeCut =
   | { readonly kind: 'pivots'; readonly pivots: readonly Uint8Array[] }
   | { readonly kind: 'leaves'; readonly bytes: number }
   /** Rows that are loaded, after so many raw bytes: all are kept; in the last pass each key may come once, and everybody sees it. */
-  | { readonly kind: 'load'; readonly bytes: number; readonly isLast: boolean };
+  | { readonly kind: 'load'; readonly bytes: number; readonly isLast: boolean }
+  /** What a transaction wrote, after so many raw bytes: of each key the newest message that was not taken back, with seq 0. */
+  | { readonly kind: 'spill'; readonly bytes: number; readonly takenBack: readonly { readonly after: number; readonly upTo: number }[] };
 
 /** A merge to be done. Nothing in it changes while it is. */
 export interface MergeWork {

@@ -41,6 +41,7 @@ interface SentExtent {
   readonly from?: Uint8Array;
   readonly to?: Uint8Array;
   readonly follows?: boolean;
+  readonly seq?: number;
 }
 
 type SentSource = { readonly kind: 'front' } | SentExtent;
@@ -140,10 +141,11 @@ function encodeRange({ from, to, seq }: RangeDelete): RangeDelete {
 
 function encodeSource(source: MergeSource): SentSource {
   if (source.kind === 'front') return { kind: 'front' };
-  const { extent, from, to, follows } = source;
+  const { extent, from, to, follows, seq } = source;
   return {
     kind: 'extent', block: extent.block, fences: encodeFences(extent.fences),
     ...(from === undefined ? {} : { from: from.slice() }), ...(to === undefined ? {} : { to: to.slice() }), ...(follows === undefined ? {} : { follows }),
+    ...(seq === undefined ? {} : { seq }),
   };
 }
 
@@ -154,8 +156,8 @@ export function decodeWork(sent: Extract<ToWorker, { kind: 'begin' }>): MergeWor
     const source = sent.sources[index];
     if (region.kind === 'front') return [{ kind: 'front', front: Front.ofImage(frontIn(sent.slab, region)) }];
     if (source?.kind !== 'extent') return [];
-    const { block, fences, from, to, follows } = source;
-    return [{ kind: 'extent', extent: { block, fences: decodeFences(fences) }, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), ...(follows === undefined ? {} : { follows }) }];
+    const { block, fences, from, to, follows, seq } = source;
+    return [{ kind: 'extent', extent: { block, fences: decodeFences(fences) }, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), ...(follows === undefined ? {} : { follows }), ...(seq === undefined ? {} : { seq }) }];
   });
   return { sources, ranges, cut, snapshots, codec, readPageBytes };
 }

@@ -10,7 +10,7 @@ import { Merge } from '../../run/merge.ts';
 import { AlternatingMemory } from '../../run/run.ts';
 import type { Run } from '../../run/run.ts';
 import type { MessageSink } from '../../run/run-builder.ts';
-import { ChainInput, ExtentInput, FrontInput } from './merge-input.ts';
+import { ChainInput, ExtentInput, FrontInput, KeptInput } from './merge-input.ts';
 import type { MergeInput } from './merge-input.ts';
 import type { DuplicateRow, MergeCut, MergeSource, MergeStep, MergeWork } from './merge-request.ts';
 
@@ -24,6 +24,7 @@ export function* mergeExtents(work: MergeWork, codecs: Codecs, allocate?: (bytes
   if (inputs.length === 0) return;
   if (cut.kind === 'pivots') yield* intoBuffers(work, cut.pivots, { inputs, codecs, allocate });
   else if (cut.kind === 'load') yield* loadExtents(work, cut, { inputs, codecs, allocate });
+  else if (cut.kind === 'spill') yield* spillExtents(work, cut, { inputs, codecs, allocate });
   else yield* intoLeaves(work, cut.bytes, { inputs, codecs, allocate });
 }
 
@@ -83,6 +84,21 @@ function* loadExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'load' }>,
       return;
     }
     if (!rows.builder.isEmpty) yield { kind: 'built', range, ...rows.builder.finish(allocate) };
+    if (result === 'end') return;
+  }
+}
+
+/** One version of a key is enough: nobody sees a transaction's other ones. */
+const newestVersion = Float64Array.of(Number.MAX_SAFE_INTEGER);
+
+function* spillExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'spill' }>, { inputs, codecs, allocate }: Means): MergeStep<void> {
+  const kept = cut.takenBack.length === 0 ? inputs : inputs.map((input) => new KeptInput(input, cut.takenBack));
+  const merge = new Merge(kept.length, { snapshots: newestVersion, atLeaf: false, ranges: work.ranges });
+  for (let range = 0; ; range++) {
+    const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
+    const sink = { append: (source: Run, index: number): void => builder.append(source, index, 0), get rawBytes(): number { return builder.rawBytes; } };
+    const result = yield* advance(merge, kept, sink, undefined, cut.bytes);
+    if (!builder.isEmpty) yield { kind: 'built', range, ...builder.finish(allocate) };
     if (result === 'end') return;
   }
 }

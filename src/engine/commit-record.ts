@@ -1,0 +1,64 @@
+// The log record of one commit: what comes and goes of dictionaries, what was spilled, range deletes, the last message of each key, totals, and
+// rows whose keys begin with the commit's stamp.
+
+import { checkRecordSize } from './commits.ts';
+import type { EngineState } from './state.ts';
+import { emptySlice } from './tree/front.ts';
+import type { Spill } from './tree/spilled.ts';
+import { WriteSet } from './txn/write-set.ts';
+import type { StampedRows } from './types.ts';
+
+/** A record, and where stamps are to be put in it. */
+export interface CommitRecord {
+  readonly body: Uint8Array;
+  readonly places: readonly number[];
+}
+
+/** What a commit consists of. */
+export interface CommitContents {
+  readonly writes: WriteSet;
+  /** What of it is spilled: of these dictionaries no message is in memory any more. */
+  readonly announced: readonly Spill[];
+  readonly rows: StampedRows | undefined;
+}
+
+/** The record. Rows with stamps do not count against its size (`too-large`). */
+export function recordOf(state: EngineState, { writes, announced, rows }: CommitContents): CommitRecord {
+  const writer = state.recordWriter;
+  writer.begin();
+  for (const { id, kind, options } of writes.changes) if (kind === 'create' && options !== undefined) writer.create(id, options);
+  for (const { dictionary, number } of announced) writer.spill(dictionary, number);
+  writeMessages(state, writes, new Set(announced.map(({ dictionary }) => dictionary)));
+  for (const [id, totals] of writes.totals()) if (totals.rows !== 0 || totals.bytes !== 0) writer.count(id, totals.rows, totals.bytes);
+  for (const { id, kind } of writes.changes) if (kind === 'drop') writer.drop(id);
+  const stamped = rows === undefined ? { bytes: 0, places: [] } : writeStamped(state, rows);
+  const body = writer.body();
+  checkRecordSize(state, body.length - stamped.bytes);
+  return { body, places: stamped.places };
+}
+
+function writeMessages({ recordWriter }: EngineState, writes: WriteSet, spilled: ReadonlySet<number>): void {
+  const slice = emptySlice();
+  for (const [id, front] of writes.fronts) {
+    for (const range of front.ranges) recordWriter.rangeDelete(id, range);
+    if (spilled.has(id)) continue;
+    for (let entry = 0; entry < front.count; entry++) {
+      if (!WriteSet.isLast(front, entry)) continue;
+      front.slice(entry, slice);
+      recordWriter.message(id, slice);
+    }
+  }
+}
+
+function writeStamped({ recordWriter }: EngineState, rows: StampedRows): { bytes: number; places: readonly number[] } {
+  const id = rows.dictionary();
+  let bytes = 0;
+  rows.values.forEach((pieces, place) => (bytes += recordWriter.stampedRow(id, place, pieces)));
+  recordWriter.count(id, rows.counted, bytes);
+  return { bytes, places: recordWriter.stampPlaces };
+}
+
+/** Puts the stamp where it belongs. */
+export function stampAll(body: Uint8Array, places: readonly number[], stamp: Uint8Array): void {
+  for (const place of places) body.set(stamp, place);
+}

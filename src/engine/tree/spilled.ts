@@ -1,0 +1,121 @@
+// Messages of one transaction that lie in the data file: sorted extents whose keys follow one another. While the transaction is open their seqs
+// are numbers of its operations; once committed they are one frozen front of their dictionary, whose seq is the commit's (law 7).
+
+import { compareBytes } from '../../base/bytes.ts';
+import type { PartCache } from '../cache/part-cache.ts';
+import type { RangeDelete } from '../run/range-delete.ts';
+import { rangeBytes } from '../run/range-delete.ts';
+import type { Run } from '../run/run.ts';
+import type { DictionaryId } from '../types.ts';
+import type { MergeSource } from './job/merge-request.ts';
+import type { Extent } from './node.ts';
+import { basementRun, missOf } from './search.ts';
+import type { Miss, Part } from './tree.ts';
+
+/** Extents in order of keys; no key is in two of them. */
+export type Chain = readonly Extent[];
+
+/** Operations [after + 1, upTo] of a transaction that were taken back. */
+export interface TakenBack {
+  readonly after: number;
+  readonly upTo: number;
+}
+
+/** Whether an operation was taken back. */
+export function isTakenBack(takenBack: readonly TakenBack[], operation: number): boolean {
+  return takenBack.some(({ after, upTo }) => operation > after && operation <= upTo);
+}
+
+/** What is written of a transaction that is to be committed, known to checkpoints from before its record is logged until it is below the fronts. */
+export interface Spill {
+  readonly number: number;
+  readonly dictionary: DictionaryId;
+  readonly extents: Chain;
+}
+
+/** Where a message of a chain lies. */
+export interface ChainPlace {
+  readonly run: Run;
+  readonly index: number;
+}
+
+/** The newest message of `key` up to `seqMax` that was not taken back. */
+export function searchChain(
+  cache: PartCache<Part>,
+  chain: Chain,
+  key: Uint8Array,
+  which: { readonly seqMax: number; readonly takenBack: readonly TakenBack[] },
+): ChainPlace | Miss | undefined {
+  const extent = chain.findLast(({ fences }) => compareBytes(fences.firstKey(0), key) <= 0);
+  if (extent === undefined) return undefined;
+  const { fences } = extent;
+  for (let i = fences.firstFor(key); i < fences.length; i++) {
+    const run = basementRun(cache, extent, i);
+    if (run === undefined) return missOf(extent, i);
+    const index = findCounting(run, key, which);
+    if (index >= 0) return { run, index };
+    if (i + 1 < fences.length && compareBytes(fences.firstKey(i + 1), key) > 0) break;
+  }
+  return undefined;
+}
+
+function findCounting(run: Run, key: Uint8Array, { seqMax, takenBack }: { readonly seqMax: number; readonly takenBack: readonly TakenBack[] }): number {
+  let index = run.find(key, 0, run.count, seqMax);
+  while (index >= 0) {
+    const seq = run.seq(index);
+    const gone = takenBack.find(({ after, upTo }) => seq > after && seq <= upTo);
+    if (gone === undefined) return index;
+    index = run.find(key, 0, run.count, gone.after);
+  }
+  return -1;
+}
+
+/** A committed transaction's part in one dictionary, as a frozen front. Its messages have seq 0 in the file and `seq` here. */
+export class SpilledFront {
+  readonly spill: Spill;
+  readonly seq: number;
+  ranges: readonly RangeDelete[] = [];
+  rows: number = 0;
+  bytes: number = 0;
+  readonly isVoid: boolean = false;
+  readonly count: number;
+  /** Bytes of keys and values, roughly. */
+  readonly messageBytes: number;
+
+  constructor(spill: Spill, seq: number) {
+    this.spill = spill;
+    this.seq = seq;
+    this.count = spill.extents.reduce((sum, { fences }) => sum + fences.count, 0);
+    this.messageBytes = spill.extents.reduce((sum, { fences }) => sum + fences.rawBytes, 0);
+  }
+
+  get seqMin(): number {
+    return this.seq;
+  }
+
+  get seqMax(): number {
+    return this.seq;
+  }
+
+  /** Memory held, for the budget. */
+  get byteSize(): number {
+    let size = 256;
+    for (const { fences } of this.spill.extents) size += fences.byteSize;
+    for (const range of this.ranges) size += rangeBytes(range);
+    return size;
+  }
+
+  appendRange(range: RangeDelete): void {
+    this.ranges = [range, ...this.ranges];
+  }
+
+  /** Nothing: the front covers its commit anyway. */
+  touch(): void {
+    // Its seq is that of the commit.
+  }
+
+  /** As sources of one input of a merge. */
+  sources(): MergeSource[] {
+    return this.spill.extents.map((extent, i) => ({ kind: 'extent', extent, seq: this.seq, ...(i === 0 ? {} : { follows: true }) }));
+  }
+}
