@@ -206,8 +206,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     this.#checkWritable();
     this.#treeToWrite(id);
     this.#used.add(id);
-    const { ranges } = this.#parts.state;
-    if (ranges.tryLock(id, range, this)) return undefined;
+    if (this.#parts.state.ranges.tryLock(id, range, this)) return undefined;
     if (this.mode === 'statement') return this.#waitForRange(id, range);
     this.#parts.state.counters.conflicts += 1;
     throw new EngineError('write-conflict', 'other transactions have written to the dictionary');
@@ -381,8 +380,8 @@ export class EngineTransaction implements Transaction, LockOwner {
   totals(id: DictionaryId): Totals {
     this.#checkOpen();
     const { rows, bytes } = this.#tree(id).totalsAt(this.snapshot);
-    const own = this.#writes.totals().get(id);
-    return own === undefined ? { rows, bytes } : { rows: rows + own.rows, bytes: bytes + own.bytes };
+    const own = this.#writes.totals().get(id) ?? { rows: 0, bytes: 0 };
+    return { rows: rows + own.rows, bytes: bytes + own.bytes };
   }
 
   cursor(id: DictionaryId, range: KeyRange, direction: Direction): Cursor {
@@ -420,9 +419,7 @@ export class EngineTransaction implements Transaction, LockOwner {
 
   async #commit(rows: StampedRows | undefined): Promise<Seq> {
     const { state, commits } = this.#parts;
-    let bytes = 0;
-    for (const front of this.#writes.fronts.values()) bytes += front.messageBytes;
-    const slowed = state.throttle.admit(bytes);
+    const slowed = state.throttle.admit(this.#writes.messageBytes);
     if (slowed !== undefined) await slowed;
     this.#announced = (await this.#spilled?.announce(this.#writes, (id) => this.#treeOf(id))) ?? [];
     this.#checkOpen();

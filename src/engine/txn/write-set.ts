@@ -62,6 +62,13 @@ export class WriteSet {
     return bytes;
   }
 
+  /** Bytes of keys and values in memory. */
+  get messageBytes(): number {
+    let bytes = 0;
+    for (const front of this.fronts.values()) bytes += front.messageBytes;
+    return bytes;
+  }
+
   /** Appends a message; returns by how many bytes the set has grown. */
   write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): number {
     const before = this.fronts.get(id)?.byteSize ?? 0;
