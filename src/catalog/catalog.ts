@@ -28,7 +28,8 @@ import { StoredCollection } from './stored-collection.ts';
 import { firstIndexSpec, timeSeriesOf } from './time-series.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
-import type { Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated, RenameChoices, View } from './types.ts';
+import { copyAsCapped } from './capped-copy.ts';
+import type { CappedCopy, Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated, RenameChoices, View } from './types.ts';
 
 const viewDepthMax = 20;
 
@@ -217,6 +218,10 @@ export class StoredCatalog implements Catalog {
     noteModify(stored, named, changes);
     await this.#put(stored, ns, named, entry);
     return reply;
+  }
+
+  async copyAsCapped(copy: CappedCopy): Promise<void> {
+    await copyAsCapped(this, copy);
   }
 
   async createIndexes(

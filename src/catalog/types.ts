@@ -130,6 +130,16 @@ export interface RenameChoices {
   readonly series?: boolean;
 }
 
+/** What is to be copied into a capped collection, and how. */
+export interface CappedCopy {
+  readonly from: Namespace;
+  readonly to: Namespace;
+  readonly sizeBytes: number;
+  /** The copy takes the name of `from`; `to` is what it is called until then. */
+  readonly replaces: boolean;
+  readonly checkInterrupt: () => void;
+}
+
 export interface InsertChoices {
   /** Leaves the validator out (`bypassDocumentValidation`). */
   readonly bypassValidation?: boolean;
@@ -233,6 +243,8 @@ export type IndexChoice = string | Document | readonly string[];
 export interface OperationLog {
   /** Whether commits are logged. */
   readonly isOn: boolean;
+  /** Whether what happens in this database is. */
+  logs(db: string): boolean;
   /** `local.oplog.rs`; undefined where nothing is logged. */
   readonly collection: Collection | undefined;
   /** Goes up with each commit that is logged. */
@@ -285,6 +297,8 @@ export interface Catalog {
    * the fields of the reply (`hidden_old`, `hidden_new`, ...). 26, 27, 72, 14, 40415.
    */
   modify(txn: CatalogTransaction, ns: Namespace, changes: Document): Promise<Document>;
+  /** Copies a collection in its natural order into a capped one, in transactions of its own; the copy may take its place. 26, 166, 48. */
+  copyAsCapped(copy: CappedCopy): Promise<void>;
   /**
    * Builds indexes in transactions of its own, all or nothing; writers of the collection wait meanwhile. Makes the collection if needed.
    * 67, 85, 86, 11000, 171, 197 ...

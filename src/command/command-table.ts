@@ -37,6 +37,7 @@ import { CURSOR_COMMANDS } from './data/get-more.ts';
 import { TRANSACTION_COMMANDS } from './data/transaction-end.ts';
 import { anyField } from './fields.ts';
 import { isStable } from './generic-fields.ts';
+import { CAPPED_COMMANDS } from './schema/capped.ts';
 import { CREATE_COMMANDS } from './schema/create.ts';
 import { INDEX_COMMANDS } from './schema/indexes.ts';
 import { SEARCH_INDEX_COMMANDS } from './schema/search-indexes.ts';
@@ -108,6 +109,7 @@ const ALL: readonly Command[] = [
   ...CURSOR_COMMANDS,
   ...TRANSACTION_COMMANDS,
   ...CREATE_COMMANDS,
+  ...CAPPED_COMMANDS,
   ...INDEX_COMMANDS,
   ...LIST_COMMANDS,
   ...SEARCH_INDEX_COMMANDS,

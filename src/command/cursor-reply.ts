@@ -25,8 +25,17 @@ export interface CursorRequest {
 
 /** A source that frees its transaction when it is closed. */
 export function scopedSource(source: BatchSource, scope: ReadScope): BatchSource {
+  const release = source.release?.bind(source);
   return {
     next: (operation) => source.next(operation),
+    ...(release === undefined
+      ? {}
+      : {
+          release: () => {
+            release();
+            scope.end();
+          },
+        }),
     close: () => {
       source.close();
       scope.end();

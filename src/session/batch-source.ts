@@ -11,6 +11,8 @@ export interface BatchSource {
    * ask again. One call at a time. Throws CommandError, after which only `close` may be called.
    */
   next(context: OperationContext): Promise<readonly Document[] | undefined>;
+  /** Between two batches, when nobody has asked for long: gives up what others must keep for it, and goes on in a newer state. Absent: it cannot. */
+  release?(): void;
   /** Frees what the source holds. May be called at any time, also twice; after exhaustion too. */
   close(): void;
 }
@@ -35,7 +37,7 @@ export interface Tail {
   /** Whether the last batch ended where there is nothing more now, whatever became of its documents on their way. */
   readonly isAtEnd: boolean;
   /** Waits so many milliseconds, or less, for more; absent: the cursor does not wait. */
-  wait?(context: OperationContext, ms: number): Promise<void>;
+  readonly wait?: ((context: OperationContext, ms: number) => Promise<void>) | undefined;
   /** The token from which a stream can be resumed behind all that was given; absent: it is none. */
   token?(): Document;
 }

@@ -85,7 +85,7 @@ export class ClientCursor {
     while (batch.length < most) {
       // What was found is given before anybody looks whether there is more meanwhile.
       if (this.#isAtEnd && batch.length > 0) break;
-      if (!(await this.#hasNext(context, until))) break;
+      if (!(await this.#hasNext(context, batch.length === 0 ? until : 0))) break;
       const next = this.#unsent[this.#position];
       if (next === undefined) continue;
       bytes += next.byteLength;
@@ -100,7 +100,7 @@ export class ClientCursor {
     return batch;
   }
 
-  /** Pulls where nothing is left; false: there is nothing more, or nothing more now. */
+  /** Pulls where nothing is left, and waits for more until that time; false: there is nothing more, or nothing more now. */
   async #hasNext(context: OperationContext, until: number): Promise<boolean> {
     if (this.#position >= this.#unsent.length && !(await this.#pull(context))) return false;
     return !this.#isAtEnd || (await this.#awaitMore(context, until));
@@ -126,6 +126,11 @@ export class ClientCursor {
     await tail.wait(context, left);
     context.checkInterrupt();
     return true;
+  }
+
+  /** Gives up its snapshot, if its source can do without. */
+  release(): void {
+    if (this.usedBy === undefined && !this.#closed) this.options.source.release?.();
   }
 
   /** Frees the source. */

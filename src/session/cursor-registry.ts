@@ -9,6 +9,9 @@ import type { OperationContext } from './operation-context.ts';
 /** Milliseconds a cursor may be idle. */
 export const CURSOR_TIMEOUT_MS: number = 10 * 60_000;
 
+/** Milliseconds after which an idle cursor gives up its snapshot: old versions are kept for those who come back soon. */
+const SNAPSHOT_IDLE_MS = 60_000;
+
 /** Counts for serverStatus. */
 export interface CursorCounts {
   readonly open: number;
@@ -102,10 +105,12 @@ export class CursorRegistry {
     }
   }
 
-  /** Closes cursors that were idle for longer than allowed. */
+  /** Closes cursors that were idle for longer than allowed; those that were for a while give up their snapshots. */
   sweep(): void {
-    const limit = this.#clock.monotonicMs() - CURSOR_TIMEOUT_MS;
+    const now = this.#clock.monotonicMs();
+    const limit = now - CURSOR_TIMEOUT_MS;
     for (const cursor of this.#cursors.values()) {
+      if (cursor.lastUsedMs <= now - SNAPSHOT_IDLE_MS) cursor.release();
       const idle = cursor.usedBy === undefined && cursor.lastUsedMs <= limit;
       if (!idle || cursor.options.noTimeout === true) continue;
       this.kill(cursor.id);

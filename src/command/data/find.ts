@@ -1,11 +1,11 @@
 // find: documents of one collection, or of a view, which becomes a pipeline.
 
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, Document, type Value } from '../../bson/index.ts';
+import { BsonArray, Document, equalValues, isNumber, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Namespace } from '../../catalog/index.ts';
 import { planQuery, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileProjection, compileSort, type QueryOptions } from '../../query/index.ts';
-import type { BatchSource } from '../../session/index.ts';
+import { sourceOf, type BatchSource } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { watched } from '../plan-watch.ts';
 import { replyWithCursor, scopedSource } from '../cursor-reply.ts';
@@ -23,6 +23,7 @@ import { checkCollation, queryOptions, targetCollation } from '../query-options.
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { beginRead, type ReadScope } from '../storage-scope.ts';
 import { openPipeline } from './pipeline-run.ts';
+import { TailSource } from './tailable.ts';
 
 /** What a find says. */
 export interface FindFields {
@@ -91,8 +92,11 @@ function checkFind(fields: FindFields): void {
     throw new CommandError(9, 'FailedToParse', "Cannot set 'awaitData' without also setting 'tailable'");
   }
   if (fields.tailable === true) {
-    if (fields.sort !== undefined) throw new CommandError(2, 'BadValue', 'cannot use tailable option with a sort other than {$natural: 1}');
-    throw new CommandError(2, 'BadValue', 'tailable cursor requested on non capped collection');
+    const natural = fields.sort?.get('$natural');
+    if (fields.sort?.isEmpty === false && !(natural !== undefined && isNumber(natural) && equalValues(natural, 1))) {
+      throw new CommandError(2, 'BadValue', 'cannot use tailable option with a sort other than {$natural: 1}');
+    }
+    if (fields.singleBatch === true) throw new CommandError(2, 'BadValue', "cannot use tailable option with the 'singleBatch' option");
   }
   checkCollation(fields.collation);
 }
@@ -149,7 +153,56 @@ async function openFind(
   if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options });
   const request = findRequest(fields, options);
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request, context.operation);
-  return plan.open();
+  return canRelease(context) ? plan.open(() => context.server.catalog.begin('read')) : withoutRelease(plan.open());
+}
+
+/** Whether a cursor that nobody asks for long may go on in a newer state: not where one state was asked for. */
+function canRelease({ transaction, generic }: CommandContext): boolean {
+  return transaction === undefined && generic.readConcern?.level !== 'snapshot';
+}
+
+function withoutRelease(source: BatchSource): BatchSource {
+  return {
+    next: (operation) => source.next(operation),
+    close: () => {
+      source.close();
+    },
+  };
+}
+
+const notTailable = ({ asked }: ResolvedTarget): CommandError =>
+  new CommandError(166, 'CommandNotSupportedOnView', `tailable cursors are not supported on views: ${asked.text}`);
+
+/** The cursor on the end of a capped collection; undefined where there is nothing whose end could be waited at. */
+function openTail(context: CommandContext, fields: FindFields, { scope, target }: { scope: ReadScope; target: ResolvedTarget }): TailSource | undefined {
+  const { collection } = target;
+  if (target.isView) throw notTailable(target);
+  if (collection === undefined) return undefined;
+  if (collection.options.timeSeries !== undefined) throw notTailable(target);
+  if (collection.options.capped === undefined) {
+    throw new CommandError(2, 'BadValue', `error processing query: ns=${target.asked.text}: tailable cursor requested on non capped collection`);
+  }
+  if (collection.totals(scope.txn).rows === 0) return undefined;
+  const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
+  const { filter, projection } = findRequest(fields, options);
+  const limit = fields.limit === undefined || fields.limit === 0 ? Number.POSITIVE_INFINITY : fields.limit;
+  return new TailSource(context, { collection, filter, projection, skip: fields.skip ?? 0, limit, waits: fields.awaitData === true });
+}
+
+async function runTailable(context: CommandContext, fields: FindFields, ns: Namespace): Promise<Reply> {
+  const scope = beginRead(context);
+  try {
+    const target = await resolveTarget(context, scope.txn, ns);
+    const tail = openTail(context, fields, { scope, target });
+    return await replyWithCursor(context, tail ?? sourceOf([]), {
+      namespace: ns.text,
+      batchSize: fields.batchSize ?? fields.ntoreturn,
+      noTimeout: fields.noCursorTimeout,
+      tail,
+    });
+  } finally {
+    scope.end();
+  }
 }
 
 async function runFind(context: CommandContext, fields: FindFields, ns: Namespace): Promise<Reply> {
@@ -183,6 +236,7 @@ export const find: Command = defineCommand({
     context.server.counters.operations.query += 1;
     checkFind(fields);
     if (fields.find.startsWith('$')) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${context.db}.${fields.find}'`);
-    return runFind(context, fields, namespaceOf(context.db, fields.find));
+    const ns = namespaceOf(context.db, fields.find);
+    return fields.tailable === true ? runTailable(context, fields, ns) : runFind(context, fields, ns);
   },
 });
