@@ -5,6 +5,7 @@ import { clusterTarget, type Authorization } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { Binary, BsonArray, Document, Double, type Value } from '../bson/index.ts';
 import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
+import { isAtomicStatement, runAtomically } from './atomic-statement.ts';
 import type { Command, CommandContext, Reply, Run } from './command.ts';
 import { findCommand } from './command-table.ts';
 import { DeliberateError, type Failure } from './fail-points.ts';
@@ -131,7 +132,7 @@ export class CommandDispatcher {
   async #execute(context: CommandContext, { command, run, failure }: { command: Command; run: Run; failure: Failure | undefined }): Promise<Document> {
     const { server, operation, request, generic } = context;
     if (isClosed(server) && writesData(command, request)) await this.#waitToWrite(operation);
-    const reply = await run(context);
+    const reply = isAtomicStatement(context, command.name) ? await runAtomically(context, run) : await run(context);
     noteWrite(server, command, generic);
     const fallback = generic.inTransaction || !command.writes ? undefined : server.defaults.write;
     const fields = okFields(reply, { command, generic }, fallback);

@@ -18,6 +18,7 @@ import { PROFILE_COMMANDS } from './administration/profile.ts';
 import { TOKU_COMMANDS } from './administration/toku.ts';
 import { INDEX_FILTER_COMMANDS } from './schema/index-filters.ts';
 import { REPLICA_SET_COMMANDS } from './administration/replica-set.ts';
+import { COMPACT_COMMANDS } from './schema/compact.ts';
 import { HASH_COMMANDS } from './schema/db-hash.ts';
 import { PARAMETER_COMMANDS } from './administration/parameters.ts';
 import { serverStatus } from './administration/server-status.ts';
@@ -101,6 +102,7 @@ const ALL: readonly Command[] = [
   ...MAINTENANCE_COMMANDS,
   ...PROFILE_COMMANDS,
   ...HASH_COMMANDS,
+  ...COMPACT_COMMANDS,
   ...REPLICA_SET_COMMANDS,
   ...INDEX_FILTER_COMMANDS,
   ...METADATA_COMMANDS,

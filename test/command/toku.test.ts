@@ -83,3 +83,47 @@ test('the engine tells its counters and writes a checkpoint when asked', async (
     assert.ok(typeof before === 'bigint' && typeof after === 'bigint' && after > before);
   });
 });
+
+test('an atomic statement is done whole or not at all', async () => {
+  await served(async (mine, other) => {
+    await insert(other, 3);
+    const documents = BsonArray.of([1, 2, 3, 4].map((id) => Document.of({ _id: id })));
+    const refused = await mine.command('d', { insert: 'c', documents, atomic: true, ordered: false });
+    assert.equal(refused.get('n'), 0);
+    const errors = refused.get('writeErrors');
+    assert.ok(errors instanceof BsonArray);
+    assert.equal(errors.items().length, 1);
+    assert.equal(await count(other), 1);
+    assert.equal((await mine.command('admin', { setParameter: 1, atomicStatements: true })).get('was'), false);
+    await insert(mine, 5);
+    assert.equal(await codeOf(mine.command('d', { createIndexes: 'c', indexes: BsonArray.of([Document.of({ key: Document.of({ u: 1 }), name: 'u', unique: true, sparse: true })]) })), undefined);
+    const updates = BsonArray.of([Document.of({ q: Document.empty, u: Document.of({ $set: Document.of({ u: 1 }) }), multi: true })]);
+    assert.equal((await mine.command('d', { update: 'c', updates })).get('nModified'), 0);
+    assert.equal((await mine.command('d', { count: 'c', query: Document.of({ u: 1 }) })).get('n'), 0);
+    const deletes = BsonArray.of([Document.of({ q: Document.empty, limit: 0 })]);
+    assert.equal((await mine.command('d', { delete: 'c', deletes })).get('n'), 2);
+  });
+});
+
+test('atomic statements that meet on the same documents wait for each other', async () => {
+  await served(async (mine, other) => {
+    await insert(mine, 1);
+    await insert(mine, 2);
+    const add = (client: WireClient): Promise<Document> =>
+      client.command('d', { update: 'c', updates: BsonArray.of([Document.of({ q: Document.empty, u: Document.of({ $inc: Document.of({ x: 1 }) }), multi: true })]), atomic: true });
+    for (let round = 0; round < 10; round++) for (const reply of await Promise.all([add(mine), add(other)])) assert.equal(reply.get('nModified'), 2);
+    assert.equal((await mine.command('d', { count: 'c', query: Document.of({ x: 20 }) })).get('n'), 2);
+  });
+});
+
+test('a refused document ends the transaction of a connection', async () => {
+  await served(async (mine, other) => {
+    await insert(mine, 1);
+    await mine.command('d', { beginTransaction: 1 });
+    await insert(mine, 2);
+    const errors = (await insert(mine, 1)).get('writeErrors');
+    assert.ok(errors instanceof BsonArray);
+    assert.equal(await count(other), 1);
+    assert.equal(await count(mine), 1);
+  });
+});

@@ -130,6 +130,7 @@ const positive = { low: 1, high: INT32_MAX };
 /** The table. */
 export const PARAMETERS: ReadonlyMap<string, Parameter> = new Map<string, Parameter>([
   ['allowDiskUseByDefault', keptFlag('allowDiskUseByDefault', true)],
+  ['atomicStatements', keptFlag('atomicStatements', false)],
   ['authSchemaVersion', constant(5)],
   ['authenticationMechanisms', constant(BsonArray.of(['MONGODB-X509', 'SCRAM-SHA-1', 'SCRAM-SHA-256']), true)],
   ['automationServiceDescriptor', automationServiceDescriptor],

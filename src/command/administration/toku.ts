@@ -7,6 +7,7 @@ import { defineCommand, type Command } from '../command.ts';
 import { engineSection } from '../engine-report.ts';
 import { anyField, stringField } from '../fields.ts';
 import type { HeldTransaction } from '../held-transaction.ts';
+import { noteWrite } from '../note-write.ts';
 import type { ServerState } from '../server-state.ts';
 
 const beginTransaction: Command = defineCommand({
@@ -27,8 +28,9 @@ const beginTransaction: Command = defineCommand({
 export async function commitOfConnection(server: ServerState, connection: ConnectionContext): Promise<void> {
   const transaction = server.connectionTransactions.of(connection);
   if (transaction === undefined) throw new CommandError(16788, 'Location16788', 'no transaction exists to be committed');
-  if (transaction.storage.hasWritten) server.time.tick();
+  const { hasWritten } = transaction.storage;
   await transaction.commit();
+  if (hasWritten) noteWrite(server);
   server.counters.transactionsCommitted += 1;
 }
 

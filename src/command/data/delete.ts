@@ -138,6 +138,7 @@ export const deleteCommand: Command = defineCommand({
     delete: collectionField,
     deletes: required(objectsField),
     ordered: strictBoolField,
+    atomic: strictBoolField,
     let: objectField,
     bypassDocumentValidation: boolField,
     collectionUUID: anyField,

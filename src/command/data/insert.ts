@@ -80,6 +80,7 @@ export const insert: Command = defineCommand({
     insert: collectionField,
     documents: required(objectsField),
     ordered: strictBoolField,
+    atomic: strictBoolField,
     bypassDocumentValidation: boolField,
     collectionUUID: anyField,
   },

@@ -175,6 +175,7 @@ export const update: Command = defineCommand({
     update: collectionField,
     updates: required(objectsField),
     ordered: strictBoolField,
+    atomic: strictBoolField,
     bypassDocumentValidation: boolField,
     let: objectField,
     collectionUUID: anyField,

@@ -90,7 +90,9 @@ export class WriteOutcome {
   /** An error ends the multi-statement transaction it came up in; one that makes the whole worth trying again is thrown. */
   settle(context: CommandContext): void {
     if (context.transaction === undefined || !this.failed) return;
-    context.operation.session?.abortOpen();
+    const { session } = context.operation;
+    if (session?.transaction === context.transaction) session.abortOpen();
+    else context.transaction.abort();
     for (const { error } of this.#outcomes.values()) {
       if (error === undefined) continue;
       if (labelsOf(error, { ...NOWHERE, inTransaction: true }).length > 0) throw error;

@@ -1,0 +1,34 @@
+// compact: the files are made smaller in the background at all times; the command does a checkpoint, after which what was freed can be given
+// back, and tells by how much the data file shrank meanwhile.
+
+import { CommandError } from '../../base/errors.ts';
+import { namespaceOf } from '../../catalog/index.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { boundedField, collectionField, strictBoolField } from '../fields.ts';
+import { reading } from '../storage-scope.ts';
+
+/** A counter of the engine by name. */
+function figure({ server }: CommandContext, name: string): number {
+  const found = Object.entries(server.engine.statistics()).find(([key]) => key === name);
+  const value: unknown = found?.[1];
+  return typeof value === 'number' ? value : 0;
+}
+
+const compact: Command = defineCommand({
+  name: 'compact',
+  access: 'write',
+  writeConcern: false,
+  about: 'gives space back to the system that is not needed any more',
+  fields: { compact: collectionField, force: strictBoolField, dryRun: strictBoolField, freeSpaceTargetMB: boundedField(1) },
+  run: async (context, { compact: name, dryRun }) => {
+    const ns = namespaceOf(context.db, name);
+    const collection = await reading(context, (txn) => Promise.resolve(context.server.catalog.collection(txn, ns)));
+    if (collection === undefined) throw new CommandError(26, 'NamespaceNotFound', 'collection does not exist');
+    if (dryRun === true) return { estimatedBytesFreed: figure(context, 'freeableBytes') };
+    const before = figure(context, 'dataFileBytes');
+    await context.server.engine.checkpoint();
+    return { bytesFreed: Math.max(0, before - figure(context, 'dataFileBytes')) };
+  },
+});
+
+export const COMPACT_COMMANDS: readonly Command[] = [compact];
