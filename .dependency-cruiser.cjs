@@ -50,6 +50,7 @@ const packageOwners = {
   mongodb: 'src/gridfs/remote\\.ts$',
   mrmime: 'src/gateway/',
   re2js: 'src/query/',
+  'snowball-stemmers': 'src/query/',
   yaml: 'src/bin/',
 };
 

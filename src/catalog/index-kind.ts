@@ -10,11 +10,10 @@ import { badValue, cannotCreateIndex, failedToParse } from './refusal.ts';
 import { wildcardShapeOf } from './special/wildcard-keys.ts';
 
 /** How an index makes its entries of a document. */
-export type IndexKind = 'plain' | 'hashed' | 'wildcard' | '2d' | '2dsphere';
+export type IndexKind = 'plain' | 'hashed' | 'wildcard' | '2d' | '2dsphere' | 'text';
 
 /** Words that name a kind in a key pattern. */
-const plugins: ReadonlyMap<string, IndexKind> = new Map<string, IndexKind>([['hashed', 'hashed'], ['2d', '2d'], ['2dsphere', '2dsphere']]);
-const notBuilt: ReadonlySet<string> = new Set(['text']);
+const plugins: ReadonlyMap<string, IndexKind> = new Map<string, IndexKind>([['hashed', 'hashed'], ['2d', '2d'], ['2dsphere', '2dsphere'], ['text', 'text']]);
 
 const isWildcard = (path: string): boolean => path === '$**' || path.endsWith('.$**');
 
@@ -30,6 +29,7 @@ export function kindOf(key: Document): IndexKind {
   if (words.size > 1) throw cannotCreateIndex(`Can't use more than one index plugin for a single index.`);
   const [word] = words;
   if (wildcard !== undefined) {
+    if (word === 'text') return 'text';
     if (word !== undefined) throw cannotCreateIndex(`A wildcard index cannot be of kind '${word}'`);
     return 'wildcard';
   }
@@ -41,7 +41,7 @@ function kindOfWord(word: string): IndexKind {
   if (word === '') throw cannotCreateIndex('Values in the index key pattern cannot be empty strings.');
   const kind = plugins.get(word);
   if (kind !== undefined) return kind;
-  throw cannotCreateIndex(notBuilt.has(word) ? `Index kind '${word}' is not supported` : `Unknown index plugin '${word}'`);
+  throw cannotCreateIndex(`Unknown index plugin '${word}'`);
 }
 
 /** What a kind is given beside its key. */
@@ -70,6 +70,7 @@ const checks: Readonly<Record<IndexKind, KindCheck>> = {
   wildcard: checkWildcard,
   '2d': checkFlat,
   '2dsphere': checkSphere,
+  text: checkText,
 };
 
 /** Refuses options that the kind does not have. */
@@ -145,4 +146,9 @@ function checkSphere(given: KindOptions): void {
   checkGeo('2dsphere', given);
   const version = numberFrom(given.options, '2dsphereIndexVersion');
   if (version !== undefined && ![1, 2, 3].includes(version)) throw cannotCreateIndex(`unsupported geo index version { 2dsphereIndexVersion : ${version} }, only support versions: [1,2,3]`);
+}
+
+function checkText({ options, collation }: KindOptions): void {
+  if (collation !== undefined) throw cannotCreateIndex(`Index type 'text' does not support collation: ${describeValue(collation.spec)}`);
+  if (options.get('unique') === true) throw cannotCreateIndex("Index type 'text' does not support the unique option");
 }

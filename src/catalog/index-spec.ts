@@ -3,10 +3,11 @@
 
 import { assert } from '../base/assert.ts';
 import { CommandError } from '../base/errors.ts';
-import { DateTime, describeValue, Document, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
+import { BsonArray, DateTime, describeValue, Document, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Direction } from '../engine/index.ts';
 import { checkKind, kindOf } from './index-kind.ts';
+import { textSpecOf } from './special/text-keys.ts';
 import { parseCollation, sameCollation } from '../collation/index.ts';
 import type { Collation } from '../collation/index.ts';
 import { compileFilter } from '../query/index.ts';
@@ -76,7 +77,13 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
   ['prepareUnique', boolean],
   ['dropDups', undefined],
   // Of kinds that are not built: checked as far as their type, then the kind is refused or they mean nothing.
-  ['weights', object],
+  [
+    'weights',
+    (value, name) => {
+      if (typeof value === 'string' || value instanceof BsonArray) throw cannotCreateIndex('text index option weights must be an object');
+      return object(value, name);
+    },
+  ],
   ['default_language', text],
   ['language_override', text],
   ['textIndexVersion', number],
@@ -95,7 +102,7 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
 /** Options in which two indexes of equal key differ without being different indexes. */
 const plainOptions = ['hidden', 'expireAfterSeconds'] as const;
 /** Options that, with the key, say which index it is. */
-const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering', 'collation', 'wildcardProjection'] as const;
+const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering', 'collation', 'wildcardProjection', 'weights', 'default_language', 'language_override'] as const;
 
 /** Checks a specification as a client gave it and gives the definition; 9, 14, 67, 197. */
 function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition {
@@ -122,6 +129,10 @@ function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition
   checkCombination(key, kept, collation);
   kept.delete('collation');
   if (collation !== undefined) kept.set('collation', collation.spec);
+  if (kindOf(key) === 'text') {
+    const { key: kind, options: whole } = textSpecOf(key, kept);
+    return defineIndex(specOf(kind, whole));
+  }
   return defineIndex(specOf(key, kept), directions);
 }
 
@@ -194,7 +205,7 @@ function checkCombination(key: Document, kept: ReadonlyMap<string, Value>, colla
   checkKind(kindOf(key), { key, options: kept, collation });
   const seconds = kept.get('expireAfterSeconds');
   if (seconds !== undefined) checkTtl(key, kept, seconds);
-  if (kept.has('weights')) throw cannotCreateIndex("the field 'weights' can only be specified with text indexes");
+  if (kept.has('weights') && kindOf(key) !== 'text') throw cannotCreateIndex("the field 'weights' can only be specified with text indexes");
   const partial = kept.get('partialFilterExpression');
   if (partial instanceof Document) checkPartialFilter(partial, collation);
 }
@@ -299,6 +310,9 @@ function isThere(wanted: IndexDefinition, existing: IndexDefinition): boolean {
   const sameIdentity = equalKeys(wanted.key, existing.key) && identityOptions.every((option) => equalOption(wanted, existing, option));
   const samePlain = plainOptions.every((option) => equalOption(wanted, existing, option));
   const both = `Requested index: ${describeValue(wanted.spec)}, existing index: ${describeValue(existing.spec)}`;
+  if (!sameIdentity && wanted.kind === 'text' && existing.kind === 'text') {
+    throw indexOptionsConflict(`only one text index per collection allowed, found existing text index "${existing.name}"`);
+  }
   if (wanted.name === existing.name) {
     if (sameIdentity && samePlain) return true;
     if (sameIdentity) {

@@ -2,6 +2,7 @@
 
 export { equalKeys } from './index-spec.ts';
 export { exactValues } from './slot-key.ts';
+export { textFieldsOf } from './special/text-keys.ts';
 export { wildcardPathField, wildcardShapeOf } from './special/wildcard-keys.ts';
 export type { WildcardShape } from './special/wildcard-keys.ts';
 export { openCatalog } from './open.ts';

@@ -2,6 +2,7 @@
 // event loop turn when it has worked for long, so that no pipeline holds the server up.
 
 import type { Document } from '../bson/index.ts';
+import { carryTextScore } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import type { SourceProvider } from './stage.ts';
 
@@ -39,7 +40,9 @@ export function mapped(source: BatchSource, change: (document: Document) => Docu
       const made: Document[] = [];
       for (const document of batch) {
         const changed = change(document);
-        if (changed !== undefined) made.push(changed);
+        if (changed === undefined) continue;
+        carryTextScore(document, changed);
+        made.push(changed);
       }
       return made;
     },
@@ -74,7 +77,12 @@ export function expanded(source: BatchSource, expand: (document: Document) => It
 }
 
 function* eachOf(batch: readonly Document[], expand: (document: Document) => Iterable<Document>): Generator<Document, void> {
-  for (const document of batch) yield* expand(document);
+  for (const document of batch) {
+    for (const made of expand(document)) {
+      carryTextScore(document, made);
+      yield made;
+    }
+  }
 }
 
 /** Takes all documents of a source in, batch by batch; `take` may wait. */

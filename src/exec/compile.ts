@@ -4,6 +4,7 @@
 import { Document } from '../bson/index.ts';
 import type { BsonArray, Value } from '../bson/index.ts';
 import { refuse } from '../query/index.ts';
+import { searchesText } from './filters.ts';
 import { hoisted } from './hoist.ts';
 import { Pipeline } from './pipeline.ts';
 import { OUTSIDE_FACETS } from './stage/facet.ts';
@@ -24,14 +25,21 @@ function compileNested(stages: readonly Value[], outer: StageContext): { readonl
   return { stages: compileStages(stages, { ...outer, depth: outer.depth + 1 }) };
 }
 
-function compileStages(items: readonly Value[], context: StageContext): Stage[] {
+function compileStages(items: readonly Value[], around: StageContext): Stage[] {
   if (items.length > STAGES_MAX) throw refuse(7749501, `Pipeline length must be no longer than ${STAGES_MAX} stages`);
+  const textScore = searchesText(matchOf(items[0])) || (around.withinFacet === true && around.options.textScore === true);
+  const context = { ...around, options: { ...around.options, textScore } };
   const stages = items.flatMap((item, index) => compileStage(item, context, index));
   stages.forEach((stage, index) => {
     if (stage.output !== undefined && index < stages.length - 1) throw refuse(40601, `${stage.name} can only be the final stage in the pipeline`);
     if (stage.makesDocuments === true && index > 0) throw refuse(40602, `${stage.name} is only valid as the first stage in a pipeline`);
   });
   return coalesced(hoisted(stages));
+}
+
+/** The filter of a stage that is a `$match`. */
+function matchOf(stage: Value | undefined): Value | undefined {
+  return stage instanceof Document ? stage.get('$match') : undefined;
 }
 
 function compileStage(item: Value, context: StageContext, index: number): readonly Stage[] {
@@ -43,6 +51,7 @@ function compileStage(item: Value, context: StageContext, index: number): readon
   const [name] = first;
   if (context.withinFacet === true && OUTSIDE_FACETS.has(name)) throw refuse(40600, `${name} is not allowed to be used within a $facet stage`);
   if (index > 0 && firstStages.has(name)) throw refuse(name === '$geoNear' ? 40603 : 40602, `${name} is only valid as the first stage in a pipeline`);
+  if (index > 0 && name === '$match' && searchesText(first[1])) throw refuse(17313, '$match with $text is only allowed as the first pipeline stage');
   const rule = stageRules.get(name);
   if (rule === undefined) throw refuse(40324, `Unrecognized pipeline stage name: '${name}'`);
   const stages = rule.parse(first[1], context);

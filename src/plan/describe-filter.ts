@@ -21,6 +21,8 @@ export function describeFilter(node: FilterNode): Document {
       return Document.of({ $expr: Document.empty });
     case 'schema':
       return Document.of({ $jsonSchema: node.schema });
+    case 'text':
+      return Document.of({ $text: node.operand });
     default:
       return describePathNode(node, node.path.text);
   }

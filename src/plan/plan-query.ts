@@ -18,8 +18,7 @@ import type { Conditions } from './conditions.ts';
 import { queryShape } from './shape-hash.ts';
 import { EntryReader } from './entry-reader.ts';
 import { Fetch } from './fetch.ts';
-import { nearAccess, nearNodeOf } from './geo-near.ts';
-import type { NearNode } from './geo-near.ts';
+import { demandedAccess } from './demanded.ts';
 import { badHint, hintedIndex } from './hint.ts';
 import { IdLookup, Nothing } from './id-lookup.ts';
 import { holdsAll } from './implication.ts';
@@ -87,19 +86,13 @@ interface Question {
 const hasRange = ({ min, max }: QueryRequest): boolean => min?.isEmpty === false || max?.isEmpty === false;
 
 async function choose({ txn, indexFilters }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
-  const { collection, request } = question;
-  const near = nearNodeOf(question.conditions);
-  const only = near === undefined ? indexFilters?.(queryShape(request)) : undefined;
+  const { collection, conditions, wanted, request } = question;
+  const only = indexFilters?.(queryShape(request));
+  const hinted = only === undefined ? hintedIndex(collection, request.hint) : undefined;
+  const demanded = demandedAccess(collection, { conditions, wanted, hinted, few: rowsMax(request) !== undefined });
+  if (demanded !== undefined) return alone(demanded);
   if (only !== undefined) return chooseAmong(allowedIndexes(collection, only), question, txn, context);
-  const hinted = hintedIndex(collection, request.hint);
-  if (near !== undefined) return nearChosen(near, hinted?.kind === 'index' ? hinted.index : undefined, question);
   return hinted?.kind === 'natural' ? naturalAccess(hinted.direction, question) : chooseHinted(hinted?.index, question, txn, context);
-}
-
-/** Nearest first: through the index that is hinted, or any that can. */
-function nearChosen(near: NearNode, hinted: Index | undefined, { collection, conditions, wanted, request }: Question): Chosen {
-  const indexes = hinted === undefined ? collection.indexes.filter((index) => !index.hidden) : [hinted];
-  return alone(nearAccess(collection, conditions, near, { indexes, wanted, few: rowsMax(request) !== undefined }));
 }
 
 /** The collection in its own order, backwards or not. */

@@ -39,6 +39,8 @@ function shapeOf(node: FilterNode): string {
       return node.kind;
     case 'always':
       return `always ${node.value}`;
+    case 'text':
+      return 'text';
     case 'elemMatchObject':
       return `${node.path.text} elemMatch(${shapeOf(node.child)})`;
     case 'elemMatchValue':

@@ -20,6 +20,8 @@ export function boundsFor(index: Index, conditions: Conditions): readonly IndexB
   if (index.kind === 'hashed') return [hashedBounds(index, conditions)];
   if (index.kind === 'wildcard') return wildcardBounds(index, conditions);
   if (index.kind === '2d' || index.kind === '2dsphere') return geoBounds(index, index.kind, conditions);
+  // A text index serves searches only (text.ts).
+  if (index.kind === 'text') return [];
   return [indexBounds(index, conditions)];
 }
 
@@ -57,7 +59,7 @@ function wildcardBounds(index: Index, conditions: Conditions): IndexBounds[] {
 
 /** Whether a condition on this path is true only of documents that have an entry for it. */
 function serves(index: Index, { projection }: WildcardShape, leaf: Leaf, { conjuncts }: Conditions): boolean {
-  if (!suits(leaf, index.collation) || !projection.takes(leaf.path)) return false;
+  if (!suits(leaf, index.collation) || !entryPaths(leaf.path).every((path) => projection.takes(path))) return false;
   const node = conjuncts[leaf.conjunct];
   if (node === undefined || filterOf(node).matches(Document.empty)) return false;
   if (asksForAny(leaf, node)) return true;
@@ -89,14 +91,17 @@ function pathBounds(index: Index, shape: WildcardShape, path: string, conditions
 
 const isNumber = /^\d+$/;
 
+/** The paths of entries that a path may mean: numbers may be names, or places of elements, which the paths of entries do not have. */
+function entryPaths(path: string): string[] {
+  const [first = '', ...rest] = path.split('.');
+  return rest.reduce<string[]>((paths, part) => paths.flatMap((each) => (isNumber.test(part) ? [each, `${each}.${part}`] : [`${each}.${part}`])), [first]);
+}
+
 /** A number in a path may be the place of an element, which the entry's path does not have; an array in an array is an entry as a whole. */
 function numberedBounds(index: Index, shape: WildcardShape, path: string, conditions: Conditions): IndexBounds {
   const wrapped = new WildcardPath(index, shape, path, true);
   const leaf = conditions.leaves.find((each) => each.path === path && serves(index, shape, each, conditions));
-  const names = path.split('.').reduce<string[]>(
-    (paths, part, i) => paths.flatMap((each) => (i > 0 && isNumber.test(part) ? [each, `${each}.${part}`] : [i === 0 ? part : `${each}.${part}`])),
-    [''],
-  );
+  const names = entryPaths(path);
   const any = leaf === undefined || asksForAny(leaf, conditions.conjuncts[leaf.conjunct]);
   const below = names.map((name): Interval => ({ low: `${name}.`, lowInside: true, high: `${name}/`, highInside: false }));
   const arrays = bracketOf(typeClass.array);

@@ -26,6 +26,7 @@ export type {
   PathNode,
   RegexNode,
   SchemaNode,
+  TextNode,
   TypeNode,
 } from './filter/node.ts';
 export { compileAddFields, compileProjection, compileUnsetFields } from './projection/projection.ts';
@@ -37,6 +38,11 @@ export type { SortKey, SortPart } from './sort.ts';
 export type { UpdateContext, UpsertContext } from './update/operation.ts';
 export { compileUpdate } from './update/update.ts';
 export type { Update, UpdateOptions, UpdateResult } from './update/update.ts';
+export { textNodeOf } from './filter/node.ts';
+export { carryTextScore } from './text/text-score.ts';
+export { languageOf } from './text/language.ts';
+export { scoresOf } from './text/text-fields.ts';
+export type { TextFields } from './text/text-fields.ts';
 export { refuse } from './refuse.ts';
 export { accumulators } from './accumulator/table.ts';
 export type { Accumulator, AccumulatorFactory } from './accumulator/accumulator.ts';

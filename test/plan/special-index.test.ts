@@ -55,6 +55,9 @@ test('a wildcard index serves any path, one at a time, and a compound one its pl
   assert.deepEqual(ids(await find(catalog, { filter: doc({ 'a.1.b': 7 }), hint: '$**_1' })), [2]);
   await assert.rejects(find(catalog, { filter: doc({ _id: 1 }), hint: '$**_1' }), refusal(291));
   await assert.rejects(find(catalog, { filter: doc({ 'a.b': null }), hint: '$**_1' }), refusal(291));
+  await catalog.createIndexes(people, [spec({ 'a.0.$**': 1 })]);
+  assert.deepEqual(ids(await find(catalog, { filter: doc({ 'a.0.b': 5 }) })), [2]);
+  await assert.rejects(find(catalog, { filter: doc({ 'a.0.b': 5 }), hint: 'a.0.$**_1' }), refusal(291), 'the elements of an array have no entries there');
   await catalog.createIndexes(people, [spec({ z: 1, 't.$**': 1 })]);
   assert.match(await summary(catalog, doc({ z: 1 }), { hint: 'z_1_t.$**_1' }), /IXSCAN/);
   await assertWhole(catalog);

@@ -6,7 +6,7 @@ import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
 import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider, type SystemStageRequest } from '../../exec/index.ts';
 import { planQuery, type Plan, type QueryRequest } from '../../plan/index.ts';
-import { compileFilter, compileSort, type QueryOptions } from '../../query/index.ts';
+import { compileFilter, compileSort, textNodeOf, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
 import { sameCollation } from '../../collation/index.ts';
 import type { CommandContext } from '../command.ts';
@@ -93,11 +93,12 @@ interface QueryParts {
 }
 
 function requestOf(parts: QueryParts, options: QueryOptions): QueryRequest {
+  const filter = compileFilter(parts.filter ?? Document.empty, options);
   return {
-    filter: compileFilter(parts.filter ?? Document.empty, options),
+    filter,
     collation: options.collation,
     given: { filter: parts.filter ?? Document.empty, sort: parts.sort },
-    sort: parts.sort === undefined ? undefined : compileSort(parts.sort, options.collation),
+    sort: parts.sort === undefined ? undefined : compileSort(parts.sort, options.collation, textNodeOf(filter.shape) !== undefined),
     skip: parts.skip,
     limit: parts.limit,
     hint: parts.hint,

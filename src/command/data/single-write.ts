@@ -95,7 +95,8 @@ export class SingleWrite implements WriteStep {
   /** Undefined when nothing matches. */
   async #changeFirst(txn: CatalogTransaction, collection: Collection): Promise<SingleResult | undefined> {
     const { change } = this.#options;
-    const id = collection.isKeyedById && change.sort === undefined && change.hint === undefined ? exactId(change.filterDocument) : undefined;
+    const isPlain = collection.isKeyedById && change.sort === undefined && change.hint === undefined && !change.filterDocument.has('$text');
+    const id = isPlain ? exactId(change.filterDocument) : undefined;
     if (id !== undefined && (!hasText(id) || sameCollation(change.collation, collection.options.collation))) return this.#tryKey(txn, collection, collection.keyOf(id));
     let stale = false;
     for await (const candidate of this.#candidates(txn, collection)) {

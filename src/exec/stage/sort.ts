@@ -57,7 +57,7 @@ function refuseEmpty(specification: Value): Document {
 
 /** The stage of a sort, of which only the first `limit` documents count. */
 export function sortStage(sort: Document, limit: number | undefined, options: PipelineOptions): Stage {
-  const key = compileSort(sort, options.collation);
+  const key = compileSort(sort, options.collation, options.textScore);
   return {
     name: '$sort',
     specification: limit === undefined ? sort : Document.of({ sortKey: sort, limit: BigInt(limit) }),

@@ -17,6 +17,7 @@ import { convertOperators } from './convert.ts';
 import { dateFromStringOperators } from './date-from-string.ts';
 import { dateOperators } from './date.ts';
 import { dateSpanOperators } from './date-span.ts';
+import { metaOperators } from './meta.ts';
 import { objectOperators } from './object.ts';
 import { regexOperators } from './regex-find.ts';
 import { setOperators } from './set.ts';
@@ -30,6 +31,7 @@ const families: readonly OperatorTable[] = [
   arrayOperators,
   arrayLoopOperators,
   setOperators,
+  metaOperators,
   objectOperators,
   stringOperators,
   substringOperators,

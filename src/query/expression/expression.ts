@@ -42,6 +42,8 @@ export interface ExpressionOptions {
   readonly variables?: ReadonlyMap<string, Variable>;
   /** How texts are compared; absent: by their bytes. */
   readonly collation?: Collation | undefined;
+  /** Whether a text search gives documents a score (`$meta`). */
+  readonly textScore?: boolean | undefined;
   /** The source of `$rand`: a number from 0 to 1, 1 excluded. Without it `$rand` is refused as unknown. */
   readonly random?: () => number;
   /** Whether the errors of constant parts show only when a document is met, as in the pipeline of an update. */

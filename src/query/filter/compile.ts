@@ -40,6 +40,8 @@ export function compileNode(node: FilterNode): DocumentTest {
     }
     case 'schema':
       return (bytes, start) => node.test(bytes, bsonType.object, start);
+    case 'text':
+      return (bytes, start) => node.search.matches(Document.fromBytes(bytes, start));
     default:
       return compilePathNode(node);
   }
@@ -147,6 +149,7 @@ export function compileElementTest(node: FilterNode): ElementTest {
       return () => node.value;
     case 'expr':
     case 'schema':
+    case 'text':
       return () => false;
     case 'elemMatchObject':
     case 'elemMatchValue': {

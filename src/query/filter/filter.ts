@@ -3,6 +3,8 @@
 import type { Document } from '../../bson/index.ts';
 import type { ExpressionOptions } from '../expression/expression.ts';
 import { compileNode } from './compile.ts';
+import { noteTextScore } from '../text/text-score.ts';
+import { textNodeOf } from './node.ts';
 import type { FilterNode } from './node.ts';
 import { parseFilter } from './parse.ts';
 import type { FilterPlace } from './parse.ts';
@@ -33,9 +35,14 @@ export function compileFilter(filter: Document, options: QueryOptions, place: Fi
 /** Compiles a tree, for a planner that has taken conditions out. */
 export function filterOf(shape: FilterNode): Filter {
   const test = compileNode(shape);
+  const text = textNodeOf(shape);
   return {
     shape,
-    matches: (doc) => test(doc.bytes, doc.start, undefined),
+    matches: (doc) => {
+      const matches = test(doc.bytes, doc.start, undefined);
+      if (matches && text !== undefined) noteTextScore(doc, text.search.scoreOf(doc));
+      return matches;
+    },
     matchesRaw: (bytes, start) => test(bytes, start, undefined),
     place: (doc) => {
       const place = { position: -1 };

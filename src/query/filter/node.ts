@@ -10,6 +10,7 @@ import type { Expression } from '../expression/expression.ts';
 import type { NearQuery } from '../geo/near.ts';
 import type { Region } from '../geo/region.ts';
 import type { Pattern } from '../regex.ts';
+import type { TextSearch } from '../text/text-search.ts';
 import type { ElementTest } from './path.ts';
 
 export type CompareOperator = 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
@@ -150,6 +151,13 @@ export interface SchemaNode {
   readonly test: ElementTest;
 }
 
+/** A text search; only at the top level. The planner says which index it is about. */
+export interface TextNode {
+  readonly kind: 'text';
+  readonly search: TextSearch;
+  readonly operand: Value;
+}
+
 /** Matches every document, or none. */
 export interface AlwaysNode {
   readonly kind: 'always';
@@ -171,7 +179,7 @@ export type PathNode =
   | ElemMatchObjectNode
   | ElemMatchValueNode;
 
-export type FilterNode = PathNode | AndNode | OrNode | NotNode | ExprNode | SchemaNode | AlwaysNode;
+export type FilterNode = PathNode | AndNode | OrNode | NotNode | ExprNode | SchemaNode | TextNode | AlwaysNode;
 
 /** Matches everything. */
 export const matchAll: FilterNode = { kind: 'and', children: [] };
@@ -208,4 +216,12 @@ function valuesOf(node: CompareNode | InNode): readonly Value[] {
 /** The negation of a node. */
 export function notOf(child: FilterNode): FilterNode {
   return child.kind === 'always' ? { kind: 'always', value: !child.value } : { kind: 'not', child };
+}
+
+/** The text search of a filter, if there is one. */
+export function textNodeOf(node: FilterNode): TextNode | undefined {
+  if (node.kind === 'text') return node;
+  if (node.kind !== 'and') return undefined;
+  for (const child of node.children) if (child.kind === 'text') return child;
+  return undefined;
 }

@@ -8,6 +8,7 @@ import { compileExpression } from '../expression/compile.ts';
 import type { ExpressionOptions } from '../expression/expression.ts';
 import { parseNear, parseRegion } from '../geo/parse.ts';
 import { refuse } from '../refuse.ts';
+import { parseTextSearch } from '../text/text-search.ts';
 import type { Pattern } from '../regex.ts';
 import { isTruthy } from '../truth.ts';
 import { andOf, matchAll, notOf, orOf } from './node.ts';
@@ -24,6 +25,8 @@ interface Scope {
   /** What may stand here: `$expr`, `$where` and `$text` only in a query's filter, outside of `$elemMatch`. */
   readonly place: FilterPlace;
   readonly depth: number;
+  /** Whether it is inside `$nor`. */
+  readonly withinNor?: boolean;
 }
 
 /** Where a filter is written; `match` is a stage's. */
@@ -31,7 +34,16 @@ export type FilterPlace = 'query' | 'match' | 'elemMatch' | 'arrayFilter';
 
 /** Parses a filter. Throws CommandError as MongoDB does. */
 export function parseFilter(filter: Document, options: ExpressionOptions, place: FilterPlace = 'query'): FilterNode {
-  return parseDocument(filter, { options, place, depth: 0 });
+  const node = parseDocument(filter, { options, place, depth: 0 });
+  if (node.kind === 'and') checkSearches(node.children);
+  return node;
+}
+
+/** There is one search of texts at most, and none beside a query by distance. */
+function checkSearches(nodes: readonly FilterNode[]): void {
+  const searches = nodes.filter(({ kind }) => kind === 'text').length;
+  if (searches > 1) throw refuse(2, 'Too many text expressions');
+  if (searches > 0 && nodes.some(({ kind }) => kind === 'near')) throw refuse(2, 'text and geoNear not allowed in same query');
 }
 
 function deeper(scope: Scope): Scope {
@@ -258,7 +270,7 @@ type PathlessRule = (operand: Value, scope: Scope, name: string) => FilterNode;
 function parseBranches(operand: Value, scope: Scope, name: string): FilterNode[] {
   if (!(operand instanceof BsonArray)) throw refuse(2, `${name} must be an array`);
   if (operand.isEmpty) throw refuse(2, '$and/$or/$nor must be a nonempty array');
-  const inner = deeper(scope);
+  const inner: Scope = name === '$nor' ? { ...deeper(scope), withinNor: true } : deeper(scope);
   return operand.items().map((item) => {
     if (!(item instanceof Document)) throw refuse(2, '$or/$and/$nor entries need to be full objects');
     return parseDocument(item, inner);
@@ -328,9 +340,11 @@ const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule
   ],
   [
     '$text',
-    (_operand, scope) => {
+    (operand, scope) => {
       if (scope.place === 'elemMatch' || scope.place === 'arrayFilter') throw refuse(2, '$text can only be applied to the top-level document');
-      throw refuse(27, 'text index required for $text query');
+      const search = parseTextSearch(operand);
+      if (scope.withinNor === true) throw refuse(2, 'text expression not allowed in nor');
+      return { kind: 'text', search, operand };
     },
   ],
 ]);

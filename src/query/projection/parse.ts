@@ -208,7 +208,7 @@ class ProjectionParser {
 
   #expression(path: readonly string[], object: Document, operator: string): void {
     if (operator === '$meta') {
-      this.#add(path, { kind: 'computed', expression: parseMeta(object.get('$meta')) });
+      this.#add(path, { kind: 'computed', expression: object.get('$meta') === 'textScore' ? this.#compiler.compile(object) : parseMeta(object.get('$meta')) });
       return;
     }
     if (operator !== '$elemMatch' && !expressionOperators.has(operator)) {
@@ -224,7 +224,6 @@ class ProjectionParser {
 
 /** Metadata that only some queries have, with MongoDB's words for them. */
 const demandedMeta: ReadonlyMap<string, string> = new Map([
-  ['textScore', 'text score'],
   ['geoNearDistance', '$geoNear distance'],
   ['geoNearPoint', '$geoNear point'],
 ]);
@@ -233,7 +232,7 @@ const optionalMeta: ReadonlySet<string> = new Set(
   'randVal searchScore searchHighlights searchScoreDetails vectorSearchScore indexKey recordId sortKey score scoreDetails'.split(' '),
 );
 
-/** No document here carries metadata yet. */
+/** Of metadata but the score of a text search, which the operator of expressions gives: documents carry none. */
 function parseMeta(argument: Value | undefined): Expression {
   if (typeof argument !== 'string') throw refuse(17307, '$meta only supports string arguments');
   const name = demandedMeta.get(argument);

@@ -97,6 +97,7 @@ function collectNames(node: FilterNode, names: Set<string>): void {
       return;
     case 'always':
     case 'schema':
+    case 'text':
       return;
     case 'expr':
       throw refuse(224, '$expr is not allowed in this context');

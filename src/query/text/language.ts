@@ -1,0 +1,49 @@
+// The languages of text search, by MongoDB's names and two-letter codes (manual: "Text Search Languages"): each has a stemmer and words left out;
+// `none` has neither.
+
+import snowball from 'snowball-stemmers';
+import { isStopWord } from './stop-words.ts';
+
+const codes: Readonly<Record<string, string>> = {
+  da: 'danish',
+  nl: 'dutch',
+  en: 'english',
+  fi: 'finnish',
+  fr: 'french',
+  de: 'german',
+  hu: 'hungarian',
+  it: 'italian',
+  nb: 'norwegian',
+  pt: 'portuguese',
+  ro: 'romanian',
+  ru: 'russian',
+  es: 'spanish',
+  sv: 'swedish',
+  tr: 'turkish',
+};
+const names: ReadonlySet<string> = new Set(Object.values(codes));
+
+/** What a language does to words. */
+export interface Language {
+  readonly name: string;
+  readonly isEnglish: boolean;
+  /** The stem of a word in small letters. */
+  stem(word: string): string;
+  /** Whether a word in small letters is left out. */
+  isStopWord(word: string): boolean;
+}
+
+const none: Language = { name: 'none', isEnglish: false, stem: (word) => word, isStopWord: () => false };
+const known = new Map<string, Language>([['none', none]]);
+
+/** The language of a name, in any case; undefined where there is none. */
+export function languageOf(given: string): Language | undefined {
+  const lower = given.toLowerCase();
+  const name = codes[lower] ?? lower;
+  const found = known.get(name);
+  if (found !== undefined || !names.has(name)) return found;
+  const stemmer = snowball.newStemmer(name);
+  const made: Language = { name, isEnglish: name === 'english', stem: (word) => stemmer.stem(word), isStopWord: (word) => isStopWord(word, name) };
+  known.set(name, made);
+  return made;
+}
