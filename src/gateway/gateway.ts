@@ -59,6 +59,8 @@ const headBytesMax = 16 * 1024;
 const headMs = 60_000;
 const idleMs = 65_000;
 const sweepMs = 600_000;
+/** How often it is told that the database does not answer. */
+const unavailableMs = 10_000;
 /** A client that is still sending the body of a refused request gets this long to read why. */
 const lingerMs = 1000;
 
@@ -71,6 +73,7 @@ export class Gateway {
   readonly #exchanges: Patrol<Exchange>;
   readonly #idStart: string;
   readonly #closing: AbortController = new AbortController();
+  #quietUntilMs = 0;
   readonly #told: Set<string> = new Set();
   readonly #address: { readonly host: string; readonly port: number };
 
@@ -212,8 +215,20 @@ export class Gateway {
   }
 
   #tell(exchange: Exchange, answer: HttpError, cause: unknown): void {
+    if (answer.status === 503) {
+      this.#tellUnavailable(answer);
+      return;
+    }
     const fields = { request: exchange.id, method: exchange.method, target: exchange.request.url ?? '', status: answer.status };
     this.#parts.onEvent({ message: answer.message, fields, cause });
+  }
+
+  /** That the database does not answer is no fault of this program, and is seen by every request at once. */
+  #tellUnavailable({ message }: HttpError): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (nowMs < this.#quietUntilMs) return;
+    this.#quietUntilMs = nowMs + unavailableMs;
+    this.#parts.onEvent({ message: `requests are answered 503: ${message}`, fields: {} });
   }
 
   /** Once for each place, for a player asks for it again and again. */

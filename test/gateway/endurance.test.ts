@@ -183,6 +183,7 @@ test('storage that does not answer any more is 503 with Retry-After, and the pag
     assert.equal(/data|stack|closed/.test(String(jsonOf(answer)['detail']).replace('database', '')), false);
   }
   assert.equal((await opened.ask('GET', '/assets/app.css')).status, 200);
+  assert.deepEqual(opened.events.map(({ message, cause }) => [message.slice(0, 25), cause]), [['requests are answered 503', undefined]]);
 }));
 
 test('a port in use is told by its address; without accounts only this machine is listened at', () => withGateway(async (opened) => {
