@@ -60,6 +60,12 @@ const unfilteredPart = 1 / 4;
 
 const freshBytes = (bytes: number): Uint8Array => new Uint8Array(bytes);
 
+/** Payloads of at least so many bytes are sampled before they are compressed: they are one large value, mostly. */
+const sampledBytesMin = 96 * 1024;
+const sampleBytes = 4096;
+/** A sample that does not get smaller than this part of itself does not shrink. */
+const sampleShrinks = 0.95;
+
 /** Messages in, image and fences out. */
 export class ExtentBuilder implements MessageSink {
   readonly #codec: Codec;
@@ -194,10 +200,19 @@ export class ExtentBuilder implements MessageSink {
     const at = this.#imageLength;
     const room = Math.max(this.#codec.maxCompressedLength(payload.length), payload.length);
     const image = this.#imageWithRoom(at + room);
-    const compressed = this.#codec.compress(payload, image.subarray(at));
+    const compressed = this.#shrinks(payload, image.subarray(at)) ? this.#codec.compress(payload, image.subarray(at)) : payload.length;
     if (compressed < payload.length) return { storedLength: compressed, plain: false };
     image.set(payload, at);
     return { storedLength: payload.length, plain: true };
+  }
+
+  /** Whether compressing is worth trying: a large payload of which no sample shrinks is a film or a picture. `target`: memory to try in. */
+  #shrinks(payload: Uint8Array, target: Uint8Array): boolean {
+    if (payload.length < sampledBytesMin) return true;
+    return [1, 2, 3].some((quarter) => {
+      const from = (payload.length >> 2) * quarter;
+      return this.#codec.compress(payload.subarray(from, from + sampleBytes), target) < sampleBytes * sampleShrinks;
+    });
   }
 
   #imageWithRoom(length: number): Uint8Array {
