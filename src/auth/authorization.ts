@@ -37,7 +37,7 @@ export class Authorization {
   touches(db: string, collection?: string): boolean {
     for (const { resource } of this.#grants.values()) {
       if (resource.kind === 'any') return true;
-      if (resource.kind !== 'namespace' || (resource.db !== '' && resource.db !== db)) continue;
+      if (resource.kind !== 'namespace' || (resource.db !== db && (resource.db !== '' || db === 'local' || db === 'config'))) continue;
       if (collection === undefined || covers(resource, { kind: 'collection', db, collection })) return true;
     }
     return false;

@@ -1,5 +1,6 @@
 // What may be done to what: actions on resources, as MongoDB's manual lists them ("Privilege Actions", "Resource Document"). An empty name
-// in a resource stands for every database, or every collection that is not a system collection; those are named one by one.
+// in a resource stands for every database but `local` and `config`, or every collection that is not a system collection; those are named one by
+// one.
 
 /** All actions that a role may name. */
 export const ACTIONS = [
@@ -57,12 +58,17 @@ function isSystem(db: string, collection: string): boolean {
   return collection.startsWith('system.') || (db === 'local' && collection.startsWith('replset.'));
 }
 
+/** Databases of the server itself: "all databases" does not mean them. */
+function isOwn(db: string): boolean {
+  return db === 'local' || db === 'config';
+}
+
 /** Whether a privilege on `resource` is one on `target`. */
 export function covers(resource: Resource, target: Target): boolean {
   if (resource.kind === 'any') return true;
   if (resource.kind === 'cluster' || target.kind === 'cluster') return resource.kind === target.kind;
   const { db, collection } = resource;
-  if (db !== '' && db !== target.db) return false;
+  if (db === '' ? isOwn(target.db) : db !== target.db) return false;
   if (target.kind === 'database') return collection === '';
   return collection === '' ? !isSystem(target.db, target.collection) : collection === target.collection;
 }

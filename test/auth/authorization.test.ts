@@ -23,6 +23,14 @@ test('read never writes, anywhere', () => {
   assert.ok(any.allows(clusterTarget, 'listDatabases'));
 });
 
+test('all databases means neither local nor config', () => {
+  const any = having('readWriteAnyDatabase', 'admin');
+  assert.ok(any.allows(namespaceTarget('admin', 'c'), 'find'));
+  for (const db of ['local', 'config']) assert.ok(!any.allows(namespaceTarget(db, 'c'), 'find'), db);
+  assert.ok(having('clusterMonitor', 'admin').allows(namespaceTarget('local', 'oplog.rs'), 'find'));
+  assert.ok(having('root', 'admin').allows(namespaceTarget('local', 'oplog.rs'), 'find'));
+});
+
 test('userAdmin may give roles of its database and read nothing', () => {
   const admin = having('userAdmin', 'shop');
   assert.ok(admin.allows(databaseTarget('shop'), 'grantRole'));

@@ -70,6 +70,9 @@ test('a user does what the roles say and nothing more, at once also when they ch
     await assert.rejects(clerk.collection('orders').insertOne({ a: 2 }), { code: 13, message: /^not authorized on shop to execute command \{ insert: "orders"/ });
     await assert.rejects(clerk.client.db('bank').collection('accounts').findOne(), denied);
     await assert.rejects(clerk.collection('orders').aggregate([{ $lookup: { from: 'x', as: 'x', pipeline: [] } }, { $out: 'copy' }]).toArray(), denied);
+    await assert.rejects(clerk.client.db('local').collection('oplog.rs').findOne(), denied);
+    await assert.rejects(clerk.client.db('admin').aggregate([{ $listClusterCatalog: {} }]).toArray(), denied);
+    await assert.rejects(clerk.client.db('admin').aggregate([{ $currentOp: { allUsers: true } }]).toArray(), denied);
     await assert.rejects(clerk.command({ explain: { delete: 'orders', deletes: [{ q: {}, limit: 0 }] } }), denied);
     await assert.rejects(clerk.command({ createUser: 'other', pwd: 'x', roles: [] }), denied);
     const { databases } = await clerk.client.db('admin').admin().listDatabases({ nameOnly: true });

@@ -77,11 +77,15 @@ const STAGES: ReadonlyMap<string, StageRule> = new Map<string, StageRule>([
   ['$listSessions', (asks, specification) => textAt(specification, 'allUsers') === undefined || asks.may(clusterTarget, 'listSessions')],
   ['$listLocalSessions', (asks, specification) => !(specification instanceof Document) || specification.get('allUsers') !== true || asks.may(clusterTarget, 'listSessions')],
   ['$listCatalog', (asks) => asks.may(clusterTarget, 'listDatabases')],
+  ['$listClusterCatalog', (asks) => asks.may(clusterTarget, 'listClusterCatalog') || asks.may(databaseTarget(asks.db), 'listCollections')],
+  ['$querySettings', (asks) => asks.may(clusterTarget, 'querySettings')],
+  ['$queryStats', (asks) => asks.may(clusterTarget, 'queryStatsRead')],
+  ['$listSampledQueries', (asks) => asks.may(clusterTarget, 'listSampledQueries')],
 ]);
 
 /** First stages that make their own documents: the collection itself is not read. */
 const WITHOUT_COLLECTION: ReadonlySet<string> = new Set([
-  '$changeStream', '$collStats', '$indexStats', '$planCacheStats', '$currentOp', '$listSessions', '$listLocalSessions', '$documents', '$listCatalog',
+  '$changeStream', '$collStats', '$indexStats', '$planCacheStats', '$currentOp', '$listSessions', '$listLocalSessions', '$documents', '$listCatalog', '$listClusterCatalog', '$querySettings', '$queryStats', '$listSampledQueries',
 ]);
 
 function mayRunStages(asks: Asks, pipeline: Value | undefined, collection: string): boolean {
