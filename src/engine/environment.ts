@@ -25,6 +25,8 @@ import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, E
 import { verifyEnvironment } from './verify.ts';
 
 const catalogDictionary = 1 as DictionaryId;
+/** How often a backup looks whether loads are through with their trees. */
+const adoptWaitMs = 20;
 
 /** An environment on files. */
 class FileEnvironment implements Environment {
@@ -95,11 +97,15 @@ class FileEnvironment implements Environment {
       if (this.#closing !== undefined) throw new EngineError('closed', 'the environment was closed while it was backed up');
       progress(bytesDone, bytesTotal);
     };
-    state.isBackingUp = true;
     const source = {
       env: state.env, path: state.path, store: state.store, checkpoint: () => this.#checkpoints.run(), currentSegment: () => state.log.segmentOf(Infinity),
     };
-    this.#backup = backUp(source, target, going).finally(() => {
+    const copy = async (): Promise<BackupReport> => {
+      while (state.adopting > 0) await state.env.clock.sleep(adoptWaitMs);
+      state.isBackingUp = true;
+      return await backUp(source, target, going);
+    };
+    this.#backup = copy().finally(() => {
       state.isBackingUp = false;
       this.#backup = undefined;
     });

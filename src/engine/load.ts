@@ -23,6 +23,7 @@ const MiB = 1024 * 1024;
 const pieceShare = 24;
 const pieceBytesMin = 64 * 1024;
 const pieceBytesMax = 16 * MiB;
+const backupWaitMs = 100;
 /** So many pieces are merged at a time. */
 const fanIn = 24;
 /** Rows of a load are told apart from what everybody sees (0) until the last pass. */
@@ -163,7 +164,13 @@ export class BulkLoad implements Load {
   }
 
   async #adopt(leaves: Piece): Promise<void> {
-    const done = await this.#means.runJob(this.#tree, (context) => adoptJob(this.#tree, context, leaves));
+    const { state } = this.#means;
+    // A backup copies the log behind its checkpoint: a commit in it must not rely on leaves that the checkpoint has not.
+    while (state.isBackingUp) await state.env.clock.sleep(backupWaitMs);
+    state.adopting += 1;
+    const done = await this.#means.runJob(this.#tree, (context) => adoptJob(this.#tree, context, leaves)).finally(() => {
+      state.adopting -= 1;
+    });
     if (!done) throw new EngineError('no-space', 'there is no space for the index of what was loaded');
     for (const { block } of leaves) this.#written.delete(block);
     this.#tree.isHollow = false;

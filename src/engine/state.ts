@@ -84,6 +84,8 @@ export class EngineState {
   applying: boolean = false;
   /** A backup is being made: the log keeps what its checkpoint needs. */
   isBackingUp: boolean = false;
+  /** Loads whose leaves are being put into their trees: a backup begins before or after, for it knows only what its checkpoint has. */
+  adopting: number = 0;
   failure: EngineError | undefined;
   closed: boolean = false;
   readonly fatal: Promise<Error>;

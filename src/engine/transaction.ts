@@ -21,7 +21,7 @@ import { lockBytes } from './txn/lock-table.ts';
 import { waitForRange, whileRangesHold } from './range-waits.ts';
 import type { LockOwner, PendingLock } from './txn/lock-table.ts';
 import type { PendingRange } from './txn/range-locks.ts';
-import { SpilledWrites } from './txn/spill.ts';
+import { SpilledWrites } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
 

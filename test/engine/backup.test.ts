@@ -10,17 +10,19 @@ import { SimEnv } from '../sim/sim-env.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 import { assertState, catalog, Clients, Ledger } from './concurrent-history.ts';
 import { allRows, smallOptions } from './history.ts';
+import type { OpenEnvironment } from './history.ts';
+import { spilling } from './spilling.ts';
 
 const seeds = Number(process.env['FROND_HISTORIES'] ?? 4);
 
-async function backUpBesideClients(seed: number): Promise<{ readonly copies: number; readonly refused: number }> {
+async function backUpBesideClients(seed: number, open: OpenEnvironment = openEnvironment): Promise<{ readonly copies: number; readonly refused: number }> {
   const sim = await SimEnv.create({ seed });
   const random = new SimRandom(seed).fork('backup');
   const ledger = new Ledger({ ...smallOptions(random), lockWaitMs: 30_000, durability: 'sync' });
   let copies = 0;
   let refused = 0;
   await sim.run(async () => {
-    const engine = await openEnvironment(sim, '/data', ledger.options);
+    const engine = await open(sim, '/data', ledger.options);
     const writers = { areDone: false };
     const clients = new Clients(sim, random, ledger, engine).run(150).finally(() => {
       writers.areDone = true;
@@ -37,7 +39,7 @@ async function backUpBesideClients(seed: number): Promise<{ readonly copies: num
         continue;
       }
       copies += 1;
-      const copy = await openEnvironment(sim, target, ledger.options);
+      const copy = await open(sim, target, ledger.options);
       assert.ok(copy.visible >= acked, `seq ${String(acked)} was acknowledged before, ${String(copy.visible)} is in the copy`);
       assert.deepEqual((await copy.verify()).problems, []);
       await assertState(copy, ledger.stateAt(copy.visible));
@@ -46,7 +48,7 @@ async function backUpBesideClients(seed: number): Promise<{ readonly copies: num
     await clients;
     assert.deepEqual((await engine.verify()).problems, []);
     await engine.close();
-    const again = await openEnvironment(sim, '/data', ledger.options);
+    const again = await open(sim, '/data', ledger.options);
     await assertState(again, ledger.stateAt(Infinity));
     await again.close();
   });
@@ -117,3 +119,45 @@ async function operationsOfBackup(): Promise<number> {
   await machine.run(() => engine.backup('/copy'));
   return machine.files.operations - before;
 }
+
+test('a backup beside transactions that spill opens with whole commits', async () => {
+  for (let seed = 1; seed <= 2; seed++) await backUpBesideClients(seed, spilling(openEnvironment));
+});
+
+test('a backup beside a load has all of its rows if it has a commit that came after it', async () => {
+  const sim = await SimEnv.create({ seed: 3 });
+  const options = { cacheBytes: 1024 * 1024, dictionary: { compression: 'lz4' as const, pageBytes: 2048, readPageBytes: 1024, fanout: 4 } };
+  const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+  await sim.run(async () => {
+    const engine = await openEnvironment(sim, '/data', options);
+    let copies = 0;
+    let [withIt, without] = [0, 0];
+    for (let round = 0; round < 6; round++) {
+      const first = engine.begin('statement');
+      const id = first.createDictionary();
+      await first.commit();
+      const load = engine.load(id);
+      for (let i = 0; i < 500; i++) await load.add(encode(`row ${i}`), encode('x'));
+      const ready = load.finish().then(async () => {
+        const commit = engine.begin('statement');
+        await commit.put(catalog, encode(`ready ${round}`), encode('.'));
+        await commit.commit();
+      });
+      await sim.clock.sleep(round * 3);
+      const target = `/copies/${copies++}`;
+      await engine.backup(target);
+      await ready;
+      const copy = await openEnvironment(sim, target, options);
+      const read = copy.begin('read');
+      const isReady = (await read.get(catalog, encode(`ready ${round}`))) !== undefined;
+      const rows = await allRows(read, id, 1);
+      assert.ok(rows.length === 500 || (rows.length === 0 && !isReady), `${rows.length} rows, ${isReady ? 'and' : 'not'} ready`);
+      if (isReady) withIt += 1;
+      else without += 1;
+      read.abort();
+      await copy.close();
+    }
+    assert.ok(withIt + without === 6);
+    await engine.close();
+  });
+});

@@ -9,7 +9,7 @@ import { RunBuilder } from '../run/run-builder.ts';
 import type { Run } from '../run/run.ts';
 import type { Front } from './front.ts';
 import type { Extent } from './node.ts';
-import { basementRun, missOf } from './search.ts';
+import { basementRun, missOf } from './lookup.ts';
 import type { Chain, TakenBack } from './spilled.ts';
 import type { Miss, Part } from './tree.ts';
 

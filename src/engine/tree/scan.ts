@@ -16,8 +16,10 @@ import { ScanCover } from './scan-cover.ts';
 import type { ScanRange, ScanSource } from './scan-source.ts';
 import { ChainSource, ExtentSource, FrontSource } from './scan-source.ts';
 import { isMiss, search } from './search.ts';
-import type { Chain, ChainPlace, TakenBack } from './spilled.ts';
-import { isTakenBack, searchChain, SpilledFront } from './spilled.ts';
+import { searchChain } from './search-chain.ts';
+import type { ChainPlace } from './search-chain.ts';
+import type { Chain, TakenBack } from './spilled.ts';
+import { isTakenBack, SpilledFront } from './spilled.ts';
 import type { Miss, Part, Tree } from './tree.ts';
 
 /** A transaction's own writes, as many of them as count; the spilled ones newest first. */

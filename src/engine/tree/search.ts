@@ -5,29 +5,20 @@
 import { compareBytes } from '../../base/bytes.ts';
 import { keyHash } from '../../base/hash.ts';
 import type { PartCache } from '../cache/part-cache.ts';
-import { basementKey, filterKey } from '../cache/part-cache.ts';
+import { filterKey } from '../cache/part-cache.ts';
 import { Filter } from '../run/filter.ts';
 import { messageKinds } from '../run/message.ts';
 import { coveringSeq } from '../run/range-delete.ts';
-import { Run } from '../run/run.ts';
-import { searchChain, SpilledFront } from './spilled.ts';
+import type { Run } from '../run/run.ts';
+import { basementRun, missOf } from './lookup.ts';
+import { searchChain } from './search-chain.ts';
+import { SpilledFront } from './spilled.ts';
 import type { Extent, TreeNode } from './node.ts';
 import { childOf } from './node.ts';
 import type { Miss, Part, Tree } from './tree.ts';
 
 /** What a search found: a value, or `removed`, or nothing. */
 export type Found = Uint8Array | 'removed' | undefined;
-
-/** A basement, if it is in memory. */
-export function basementRun(cache: PartCache<Part>, extent: Extent, index: number): Run | undefined {
-  const part = cache.get(basementKey(extent.block, index));
-  return part instanceof Run ? part : undefined;
-}
-
-/** Says that basement `index` of `extent` must be read before the search can go on; `ahead`: so many behind it will be wanted, or before it. */
-export function missOf(extent: Extent, index: number, ahead: number = 0): Miss {
-  return { kind: 'miss', block: extent.block, part: { kind: 'basement', index, extent, ahead } };
-}
 
 /** Whether a search or lookup stopped at something that is not in memory. */
 export function isMiss(found: Found | TreeNode | Run | Miss): found is Miss {

@@ -1,16 +1,11 @@
 // Messages of one transaction that lie in the data file: sorted extents whose keys follow one another. While the transaction is open their seqs
 // are numbers of its operations; once committed they are one frozen front of their dictionary, whose seq is the commit's (law 7).
 
-import { compareBytes } from '../../base/bytes.ts';
-import type { PartCache } from '../cache/part-cache.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
 import { rangeBytes } from '../run/range-delete.ts';
-import type { Run } from '../run/run.ts';
 import type { DictionaryId } from '../types.ts';
 import type { MergeSource } from './job/merge-request.ts';
 import type { Extent } from './node.ts';
-import { basementRun, missOf } from './search.ts';
-import type { Miss, Part } from './tree.ts';
 
 /** Extents in order of keys; no key is in two of them. */
 export type Chain = readonly Extent[];
@@ -31,43 +26,6 @@ export interface Spill {
   readonly number: number;
   readonly dictionary: DictionaryId;
   readonly extents: Chain;
-}
-
-/** Where a message of a chain lies. */
-export interface ChainPlace {
-  readonly run: Run;
-  readonly index: number;
-}
-
-/** The newest message of `key` up to `seqMax` that was not taken back. */
-export function searchChain(
-  cache: PartCache<Part>,
-  chain: Chain,
-  key: Uint8Array,
-  which: { readonly seqMax: number; readonly takenBack: readonly TakenBack[] },
-): ChainPlace | Miss | undefined {
-  const extent = chain.findLast(({ fences }) => compareBytes(fences.firstKey(0), key) <= 0);
-  if (extent === undefined) return undefined;
-  const { fences } = extent;
-  for (let i = fences.firstFor(key); i < fences.length; i++) {
-    const run = basementRun(cache, extent, i);
-    if (run === undefined) return missOf(extent, i);
-    const index = findCounting(run, key, which);
-    if (index >= 0) return { run, index };
-    if (i + 1 < fences.length && compareBytes(fences.firstKey(i + 1), key) > 0) break;
-  }
-  return undefined;
-}
-
-function findCounting(run: Run, key: Uint8Array, { seqMax, takenBack }: { readonly seqMax: number; readonly takenBack: readonly TakenBack[] }): number {
-  let index = run.find(key, 0, run.count, seqMax);
-  while (index >= 0) {
-    const seq = run.seq(index);
-    const gone = takenBack.find(({ after, upTo }) => seq > after && seq <= upTo);
-    if (gone === undefined) return index;
-    index = run.find(key, 0, run.count, gone.after);
-  }
-  return -1;
 }
 
 /** A committed transaction's part in one dictionary, as a frozen front. Its messages have seq 0 in the file and `seq` here. */

@@ -2,18 +2,18 @@
 // own reads and scans see them, a mark takes back what came after it there too. At commit all runs of a dictionary become one, of the newest
 // message of each key; checkpoints know it from before the commit is logged until it is below the fronts.
 
-import type { BlockNumber } from '../block/block-number.ts';
-import type { EngineParts } from '../engine-parts.ts';
-import { messageKinds } from '../run/message.ts';
-import type { Front } from '../tree/front.ts';
-import { Front as NewFront } from '../tree/front.ts';
-import type { MergeCut, MergeSource } from '../tree/job/merge-request.ts';
-import type { Extent } from '../tree/node.ts';
-import type { Chain, Spill, TakenBack } from '../tree/spilled.ts';
-import { searchChain } from '../tree/spilled.ts';
-import type { Tree } from '../tree/tree.ts';
-import type { DictionaryId } from '../types.ts';
-import type { WriteSet } from './write-set.ts';
+import type { BlockNumber } from './block/block-number.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { messageKinds } from './run/message.ts';
+import type { Front } from './tree/front.ts';
+import { Front as NewFront } from './tree/front.ts';
+import type { MergeCut, MergeSource } from './tree/job/merge-request.ts';
+import type { Extent } from './tree/node.ts';
+import { searchChain } from './tree/search-chain.ts';
+import type { Chain, Spill, TakenBack } from './tree/spilled.ts';
+import type { Tree } from './tree/tree.ts';
+import type { DictionaryId } from './types.ts';
+import type { WriteSet } from './txn/write-set.ts';
 
 /** Plain bytes of one extent. */
 const extentBytes = 1024 * 1024;
