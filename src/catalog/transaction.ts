@@ -2,11 +2,12 @@
 // older definition of its collection does not commit. The check and the engine's commit are one synchronous step, and so are the change of
 // version and the commit of whoever changes a definition, so that the order of the two is the order in the log.
 
-import { AssertionError } from '../base/errors.ts';
+import { AssertionError, EngineError } from '../base/errors.ts';
 import type { Seq, Soon, Transaction, TransactionMode } from '../engine/index.ts';
 import { changedMeanwhile } from './refusal.ts';
 import type { Namespace } from './namespace.ts';
 import type { NewOperation, OperationOwner } from './oplog/operation.ts';
+import { sizeOf } from './oplog/operation-row.ts';
 import type { CommitRows, Oplog } from './oplog/oplog.ts';
 import type { CatalogTransaction } from './types.ts';
 
@@ -64,6 +65,8 @@ export class StoredTransaction implements CatalogTransaction {
   readonly #oplog: Oplog | undefined;
   #operations: { readonly order: number; readonly operation: NewOperation }[] = [];
   #owner: OperationOwner | undefined;
+  /** Bytes of what was noted; what was taken back counts on. */
+  #operationBytes = 0;
   readonly #quiet: Set<CollectionState> = new Set();
   #ended = false;
 
@@ -117,6 +120,9 @@ export class StoredTransaction implements CatalogTransaction {
 
   /** Notes, just before it is written, what is done: the commit logs it. */
   note(operation: NewOperation): void {
+    this.#operationBytes += sizeOf(operation);
+    const most = this.#oplog?.commitBytesMax ?? 0;
+    if (this.#operationBytes > most) throw new EngineError('too-large', `a transaction beyond the ${most} bytes that the log takes of one commit`);
     this.#operations.push({ order: this.engine.mark() + 1, operation });
   }
 

@@ -3,7 +3,8 @@
 
 import { clusterTarget, type Authorization } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
-import { Binary, BsonArray, Document, Double, type Value } from '../bson/index.ts';
+import { Binary, BsonArray, Document, Double, type Timestamp, type Value } from '../bson/index.ts';
+import { compareTimes } from '../catalog/index.ts';
 import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
 import { isAtomicStatement, runAtomically } from './atomic-statement.ts';
 import type { Command, CommandContext, Reply, Run } from './command.ts';
@@ -149,6 +150,7 @@ export class CommandDispatcher {
     if (access.enabled) await access.check(connection, command.name, request, generic.db);
     const run = command.prepare(request, generic);
     if (generic.clusterTime !== undefined) time.observe(generic.clusterTime);
+    checkAfter(generic, time.clusterTime);
     return run;
   }
 
@@ -264,6 +266,15 @@ function checkReadConcern(command: Command, generic: GenericFields): void {
   if (level === undefined || level === 'local' || generic.inTransaction || command.readConcern === 'all') return;
   if (command.readConcern === 'without-snapshot' && level !== 'snapshot') return;
   const text = `Command ${command.name} does not support { readConcern: { level: "${level}", provenance: "clientSupplied" } } :: caused by :: read concern not supported`;
+  throw new CommandError(72, 'InvalidOptions', text);
+}
+
+/** What is to be read after must have been: times are told only when what they are of can be seen. */
+function checkAfter({ readConcern }: GenericFields, now: Timestamp): void {
+  const after = readConcern?.afterClusterTime;
+  if (after === undefined || compareTimes(after, now) <= 0) return;
+  const shown = (time: Timestamp): string => `{ ts: Timestamp(${String(time.seconds)}, ${String(time.increment)}) }`;
+  const text = `readConcern afterClusterTime value must not be greater than the current clusterTime. Requested clusterTime: ${shown(after)}; current clusterTime: ${shown(now)}`;
   throw new CommandError(72, 'InvalidOptions', text);
 }
 

@@ -36,6 +36,6 @@ test('an idle cursor gives up its snapshot after a minute, and is closed after t
   assert.equal(cursors.find(cursor.id), cursor);
   time.ms = 601_000;
   cursors.sweep();
-  assert.equal(seen.at(-1), 'closed');
-  assert.equal(cursors.find(cursor.id), undefined);
+  assert.deepEqual(seen.slice(-1), ['closed']);
+  assert.ok(cursors.find(cursor.id) === undefined);
 });

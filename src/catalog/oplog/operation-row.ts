@@ -79,7 +79,8 @@ function writeOperation(pieces: Uint8Array[], operation: NewOperation, heads: He
   for (const document of [operation.o2, images.before, images.after]) if (document !== undefined) pieces.push(document.toBytes());
 }
 
-const sizeOf = ({ o, before, after }: NewOperation): number => o.byteLength + (before?.byteLength ?? 0) + (after?.byteLength ?? 0);
+/** Bytes of an operation's documents. */
+export const sizeOf = ({ o, before, after }: NewOperation): number => o.byteLength + (before?.byteLength ?? 0) + (after?.byteLength ?? 0);
 
 /** Cuts the operations where a row is full. */
 function cut(operations: readonly NewOperation[]): NewOperation[][] {

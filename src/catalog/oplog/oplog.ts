@@ -20,6 +20,9 @@ export interface CommitRows {
   committed(): void;
 }
 
+/** Room for one document of the largest size with its images. */
+const commitBytesMin = 64 * 1024 * 1024;
+
 /** The log of one environment. */
 export class Oplog implements OperationLog {
   readonly #clock: Clock;
@@ -30,18 +33,25 @@ export class Oplog implements OperationLog {
   /** The collection `local.oplog.rs`; undefined where nothing is logged. */
   readonly collection: Collection | undefined;
 
-  private constructor(clock: Clock, segments?: OplogSegments, bytesMax: number = 0) {
+  /**
+   * Most bytes that one commit may log: they are one record, and in memory until then. A statement by itself is cut long before; a transaction of
+   * several statements that is larger is refused.
+   */
+  readonly commitBytesMax: number;
+
+  private constructor(engine: Environment, clock: Clock, segments?: OplogSegments, bytesMax: number = 0) {
     this.#clock = clock;
+    this.commitBytesMax = Math.max(commitBytesMin, engine.statistics().cacheBytesMax / 4);
     this.#segments = segments;
     this.collection = segments === undefined ? undefined : new OplogCollection(this, segments, bytesMax);
   }
 
   /** Without limits nothing is logged; with `bytesMax` 0 what was is dropped, too. */
   static async open(engine: Environment, clock: Clock, limits: OplogLimits | undefined): Promise<Oplog> {
-    if (limits === undefined) return new Oplog(clock);
-    if (limits.bytesMax > 0) return new Oplog(clock, await OplogSegments.open(engine, clock, limits), limits.bytesMax);
+    if (limits === undefined) return new Oplog(engine, clock);
+    if (limits.bytesMax > 0) return new Oplog(engine, clock, await OplogSegments.open(engine, clock, limits), limits.bytesMax);
     await OplogSegments.drop(engine, clock);
-    return new Oplog(clock);
+    return new Oplog(engine, clock);
   }
 
   /** Whether commits are logged. */
