@@ -147,3 +147,32 @@ export function concatenated(first: BatchSource, second: (context: OperationCont
     },
   };
 }
+
+/** What a stage makes as it goes on, which may wait. The generator ends with the source: what it holds it must let go in a `finally`. */
+export function streamed(
+  source: BatchSource,
+  provider: SourceProvider,
+  make: (turn: () => Promise<void>, context: OperationContext) => AsyncGenerator<readonly Document[], void>,
+): BatchSource {
+  const pacer = new Pacer(provider);
+  let made: AsyncGenerator<readonly Document[], void> | undefined;
+  let current: OperationContext | undefined;
+  let closed = false;
+  const turn = async (): Promise<void> => {
+    if (current !== undefined) await pacer.turn(current);
+  };
+  return {
+    async next(context) {
+      if (closed) return undefined;
+      current = context;
+      made ??= make(turn, context);
+      const step = await made.next();
+      return step.done === true ? undefined : step.value;
+    },
+    close() {
+      closed = true;
+      void made?.return();
+      source.close();
+    },
+  };
+}

@@ -6,3 +6,6 @@ export type { Pipeline, PipelineHead } from './pipeline.ts';
 export type { CollectionRequest, Combine, OutputRequest, OutputSink, PipelineOptions, SourceProvider, Stage, SystemStageRequest, Takeover } from './stage.ts';
 export { stageNames } from './stage-table.ts';
 export { windowOperators } from './window/window-function.ts';
+export { ExternalSorter } from './external-sorter.ts';
+export type { SortCodec } from './external-sorter.ts';
+export type { Scratch, ScratchOpener, ScratchPlace } from './scratch.ts';

@@ -1,4 +1,4 @@
-// The limit of what one stage may hold in memory. Nothing spills to disk yet, so a stage that needs more ends with an error.
+// The limit of what one stage may hold in memory. `$sort` and `$group` go on in a scratch place; other stages end with an error.
 // Follows the manual's page "Aggregation Pipeline Limits".
 
 import { refuse } from '../query/index.ts';

@@ -204,6 +204,7 @@ function stagesAbove(access: Access, collection: Collection, request: QueryReque
       pattern: wanted.sortPattern,
       limit: limit > 0 ? skip + limit : undefined,
       bytesMax: request.sortBytesMax ?? sortBytesMaxDefault,
+      openScratch: request.openScratch,
     });
   }
   if (skip > 0) stage = new Window(stage, 'SKIP', skip);

@@ -38,6 +38,7 @@ export interface Counters {
   dupsTested: number;
   dupsDropped: number;
   sortedBytes: number;
+  spills: number;
 }
 
 const noCounts = (): Counters => ({
@@ -49,6 +50,7 @@ const noCounts = (): Counters => ({
   dupsTested: 0,
   dupsDropped: 0,
   sortedBytes: 0,
+  spills: 0,
 });
 
 /** Begins a transaction to go on in, for a source that gave its snapshot up. */

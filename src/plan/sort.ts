@@ -1,9 +1,13 @@
-// Sorting what no index gives in order: all rows in memory up to a limit (then 292), or with a limit the best k of them. Follows MongoDB's page
+// Sorting what no index gives in order: all rows, in memory up to 100 MiB and then through a scratch place (292 where there is none), or with a
+// limit the best k of them. Follows MongoDB's page
 // "$sort": the limit is 100 MiB.
 
-import { compareBytes } from '../base/bytes.ts';
+import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
-import type { Document, Value } from '../bson/index.ts';
+import { Document } from '../bson/index.ts';
+import type { Value } from '../bson/index.ts';
+import { ExternalSorter } from '../exec/index.ts';
+import type { ScratchOpener, SortCodec } from '../exec/index.ts';
 import type { SortKey } from '../query/index.ts';
 import { batchRows } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
@@ -16,6 +20,7 @@ export interface SortParts {
   /** Rows that will be taken at most (skip included); undefined: all. */
   readonly limit: number | undefined;
   readonly bytesMax: number;
+  readonly openScratch: ScratchOpener;
 }
 
 /** SORT. */
@@ -47,28 +52,45 @@ export class Sort implements PlanStage {
   statistics(counters: Counters): readonly (readonly [string, Value])[] {
     return [
       ['totalDataSizeSorted', BigInt(counters.sortedBytes)],
-      ['usedDisk', false],
-      ['spills', 0n],
+      ['usedDisk', counters.spills > 0],
+      ['spills', BigInt(counters.spills)],
     ];
   }
 }
 
 interface Sorted {
-  readonly sortKey: Uint8Array;
+  readonly key: Uint8Array;
   /** Ties keep the order they came in. */
   readonly order: number;
   readonly row: Row;
   readonly bytes: number;
 }
 
-const compare = (a: Sorted, b: Sorted): number => compareBytes(a.sortKey, b.sortKey) || a.order - b.order;
+const compare = (a: Sorted, b: Sorted): number => compareBytes(a.key, b.key) || a.order - b.order;
+
+/** A row as bytes: the length of its key, the key, the document. */
+const codec: SortCodec<Sorted> = {
+  pack: ({ row }) => {
+    const length = new Uint8Array(4);
+    new DataView(length.buffer).setUint32(0, row.key.length);
+    return concatBytes([length, row.key, (row.document as Document).toBytes()]);
+  },
+  unpack: ({ key, order }, packed) => {
+    const end = 4 + new DataView(packed.buffer, packed.byteOffset, 4).getUint32(0);
+    const row = { key: packed.subarray(4, end), document: Document.fromBytes(packed, end), entry: undefined };
+    return { key, order, row, bytes: packed.length };
+  },
+};
+
+/** Up to so many rows are sorted without ever keeping many more. */
+const FEW_ROWS = 1024;
 
 class SortSource implements RowSource {
   readonly #input: RowSource;
   readonly #parts: SortParts;
   readonly #counters: Counters;
-  #sorted: Sorted[] | undefined;
-  #at = 0;
+  #rows: AsyncGenerator<readonly Sorted[], void> | undefined;
+  #closed = false;
 
   constructor(input: RowSource, parts: SortParts, counters: Counters) {
     this.#input = input;
@@ -77,44 +99,66 @@ class SortSource implements RowSource {
   }
 
   async next(context: Interruptible): Promise<readonly Row[] | undefined> {
-    this.#sorted ??= await this.#readAll(context);
-    if (this.#at >= this.#sorted.length) return undefined;
-    const rows = this.#sorted.slice(this.#at, this.#at + batchRows).map(({ row }) => row);
-    this.#at += rows.length;
-    this.#counters.advanced += rows.length;
-    return rows;
+    if (this.#closed) return undefined;
+    const { limit } = this.#parts;
+    this.#rows ??= limit !== undefined && limit <= FEW_ROWS ? this.#few(limit, context) : this.#all(context);
+    const step = await this.#rows.next();
+    if (step.done === true) return undefined;
+    this.#counters.advanced += step.value.length;
+    return step.value.map(({ row }) => row);
   }
 
-  async #readAll(context: Interruptible): Promise<Sorted[]> {
-    const { key, limit } = this.#parts;
+  /** The best so far are picked when twice as many have come: a sort of 2k for every k new rows. */
+  async *#few(limit: number, context: Interruptible): AsyncGenerator<readonly Sorted[], void> {
     let kept: Sorted[] = [];
     let bytes = 0;
-    let order = 0;
-    for (;;) {
-      const rows = await this.#input.next(context);
-      if (rows === undefined) break;
-      for (const row of rows) {
-        const document = row.document as Document;
-        const size = document.byteLength + row.key.length + 128;
-        kept.push({ sortKey: key.keyOf(document), order: order++, row, bytes: size });
-        bytes += size;
-        this.#counters.sortedBytes += document.byteLength;
-      }
-      this.#counters.works += rows.length;
-      // The best so far are picked when twice as many have come: a sort of 2k for every k new rows.
-      if (limit !== undefined && kept.length > Math.max(2 * limit, 1024)) {
+    for await (const entries of this.#read(context)) {
+      kept.push(...entries);
+      bytes += entries.reduce((sum, each) => sum + each.bytes, 0);
+      if (kept.length > Math.max(2 * limit, FEW_ROWS)) {
         kept = kept.sort(compare).slice(0, limit);
         bytes = kept.reduce((sum, each) => sum + each.bytes, 0);
       }
       if (bytes > this.#parts.bytesMax) throw tooMuch(this.#parts.bytesMax);
     }
-    kept.sort(compare);
-    return limit === undefined ? kept : kept.slice(0, limit);
+    const sorted = kept.sort(compare).slice(0, limit);
+    for (let at = 0; at < sorted.length; at += batchRows) yield sorted.slice(at, at + batchRows);
+  }
+
+  async *#all(context: Interruptible): AsyncGenerator<readonly Sorted[], void> {
+    const { bytesMax, limit, openScratch } = this.#parts;
+    const sorter = new ExternalSorter(codec, openScratch, () => tooMuch(bytesMax), bytesMax);
+    try {
+      for await (const entries of this.#read(context)) {
+        for (const entry of entries) sorter.add(entry, entry.bytes);
+        await sorter.relieve();
+      }
+      this.#counters.spills = sorter.spills;
+      yield* sorter.results(limit ?? Infinity);
+    } finally {
+      sorter.close();
+    }
+  }
+
+  async *#read(context: Interruptible): AsyncGenerator<readonly Sorted[], void> {
+    const { key } = this.#parts;
+    let order = 0;
+    for (;;) {
+      const rows = await this.#input.next(context);
+      if (rows === undefined) return;
+      this.#counters.works += rows.length;
+      yield rows.map((row) => {
+        const document = row.document as Document;
+        this.#counters.sortedBytes += document.byteLength;
+        return { key: key.keyOf(document), order: order++, row, bytes: document.byteLength + row.key.length + 64 };
+      });
+    }
   }
 
   close(): void {
+    this.#closed = true;
+    void this.#rows?.return();
     this.#input.close();
-    this.#sorted = [];
   }
 }
 

@@ -4,6 +4,7 @@
 import type { Document, Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
 import type { Collation } from '../collation/index.ts';
+import type { ScratchOpener } from '../exec/index.ts';
 import type { Filter, Projection, SortKey } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import type { Interruptible, Renewal } from './row.ts';
@@ -32,6 +33,8 @@ export interface QueryRequest {
   readonly max?: Document | undefined;
   readonly returnKey?: boolean | undefined;
   readonly showRecordId?: boolean | undefined;
+  /** Opens a place for a sort of more than that; absent: nothing may be written. */
+  readonly openScratch?: ScratchOpener;
   /** Most bytes a sort that no index gives may hold: 100 MiB when absent. Beyond: 292. */
   readonly sortBytesMax?: number | undefined;
 }

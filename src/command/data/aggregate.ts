@@ -26,8 +26,8 @@ async function openAggregate(
   }
   const target = await resolveTarget(context, scope.txn, ns);
   const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
-  const { hint, bypassDocumentValidation: bypassValidation } = fields;
-  return openPipeline(context, fields.pipeline, { scope, target, options, hint, bypassValidation });
+  const { hint, allowDiskUse, bypassDocumentValidation: bypassValidation } = fields;
+  return openPipeline(context, fields.pipeline, { scope, target, options, hint, bypassValidation, allowDiskUse });
 }
 
 function writes(pipeline: BsonArray): boolean {

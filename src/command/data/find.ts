@@ -23,6 +23,7 @@ import { checkCollation, queryOptions, targetCollation } from '../query-options.
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { beginRead, type ReadScope } from '../storage-scope.ts';
 import { openPipeline } from './pipeline-run.ts';
+import { scratchOpener } from './scratch-file.ts';
 import { TailSource } from './tailable.ts';
 
 /** What a find says. */
@@ -152,8 +153,9 @@ async function openFind(
   { scope, target }: { scope: ReadScope; target: ResolvedTarget },
 ): Promise<BatchSource> {
   const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
-  if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options });
-  const request = findRequest(fields, options);
+  const { allowDiskUse } = fields;
+  if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options, allowDiskUse });
+  const request = { ...findRequest(fields, options), openScratch: allowDiskUse === false ? undefined : scratchOpener(context) };
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request, context.operation);
   return canRelease(context) ? plan.open(() => context.server.catalog.begin('read')) : withoutRelease(plan.open());
 }

@@ -4,7 +4,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
-import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider, type SystemStageRequest } from '../../exec/index.ts';
+import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider, type SystemStageRequest, type ScratchOpener } from '../../exec/index.ts';
 import { planQuery, type Plan, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileSort, textNodeOf, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
@@ -15,6 +15,7 @@ import { viewCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import type { ReadScope } from '../storage-scope.ts';
 import { openOutput } from './pipeline-output.ts';
+import { scratchOpener } from './scratch-file.ts';
 import { isSystemStage, systemStageDocuments } from './system/system-stages.ts';
 
 /** What a pipeline runs on. */
@@ -25,6 +26,8 @@ export interface PipelineSurroundings {
   readonly hint?: Value | undefined;
   /** For `$out` and `$merge`: leaves validators out. */
   readonly bypassValidation?: boolean | undefined;
+  /** Whether what does not fit in memory may go to disk; it may where nothing is said. */
+  readonly allowDiskUse?: boolean | undefined;
 }
 
 /** Gives stages the other collections of one transaction. */
@@ -33,12 +36,18 @@ class TransactionProvider implements SourceProvider {
   readonly #txn: CatalogTransaction;
   readonly #options: QueryOptions;
   readonly #bypassValidation: boolean;
+  readonly #allowDiskUse: boolean;
 
-  constructor(context: CommandContext, txn: CatalogTransaction, surroundings: { options: QueryOptions; bypassValidation?: boolean | undefined }) {
+  constructor(context: CommandContext, txn: CatalogTransaction, surroundings: { options: QueryOptions; bypassValidation?: boolean | undefined; allowDiskUse?: boolean | undefined }) {
     this.#context = context;
     this.#txn = txn;
     this.#options = surroundings.options;
     this.#bypassValidation = surroundings.bypassValidation ?? false;
+    this.#allowDiskUse = surroundings.allowDiskUse ?? true;
+  }
+
+  get openScratch(): ScratchOpener {
+    return this.#allowDiskUse ? scratchOpener(this.#context) : undefined;
   }
 
   openOutput(request: OutputRequest): Promise<OutputSink> {
@@ -59,7 +68,7 @@ class TransactionProvider implements SourceProvider {
     const options = { ...this.#options, ...(request.variables === undefined ? {} : { variables: request.variables }) };
     if (target.isView && !sameCollation(options.collation, target.collation)) throw viewCollation();
     if (target.isView) return this.#view(request, target, options);
-    const query = requestOf(request, options);
+    const query = { ...requestOf(request, options), openScratch: this.openScratch };
     const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection, ...watched(this.#context, target.ns.text) }, query, this.#context.operation);
     return plan.open();
   }
@@ -142,7 +151,8 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   const provider = new TransactionProvider(context, scope.txn, surroundings);
   if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
   const { head } = pipeline;
-  const request = requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options);
+  const { openScratch } = provider;
+  const request = { ...requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options), openScratch };
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request, context.operation);
   return { pipeline, plan, from: head.stages, provider };
 }

@@ -1,5 +1,5 @@
 // `$group`: documents with equal keys together, with accumulators over each group. Groups come in the order of their first documents.
-// All groups are in memory: beyond 100 MB the stage ends with QueryExceededMemoryLimitNoDiskUseAllowed.
+// Beyond 100 MB the documents of further groups are put aside in a scratch place; where nothing may be written the stage ends with 292.
 // Follows the manual's page "$group (aggregation)".
 
 import { CommandError } from '../../base/errors.ts';
@@ -7,9 +7,12 @@ import { BsonArray, Document, isNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { accumulators, createCompiler, keyOfValue, refuse, sizeOfValue } from '../../query/index.ts';
 import type { Accumulator, AccumulatorFactory, Compiler, Expression, ValueKey } from '../../query/index.ts';
-import { drain, gathered } from '../batches.ts';
+import type { BatchSource, OperationContext } from '../../session/index.ts';
+import { BATCH_DOCUMENTS_MAX, drain, streamed } from '../batches.ts';
 import { MEMORY_BYTES_MAX, outOfMemory } from '../memory.ts';
-import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
+import type { Scratch } from '../scratch.ts';
+import { SpilledDocuments } from '../spilled-documents.ts';
+import type { PipelineOptions, SourceProvider, Stage, StageRule } from '../stage.ts';
 
 /** One accumulated field. */
 export interface GroupField {
@@ -81,11 +84,18 @@ function groupError(error: unknown): unknown {
   return code === undefined ? error : refuse(code, error.message, error);
 }
 
+/** Groups that are here may still grow to this when others go aside. */
+const GROWN_BYTES_MAX = 3 * MEMORY_BYTES_MAX;
+/** So often what was put aside is put aside again. */
+const DEPTH_MAX = 4;
+
 /** The groups of what has been seen. */
 class Groups {
   readonly #grouping: Grouping;
   readonly #groups = new Map<ValueKey, Group>();
   #bytes = 0;
+  #aside: SpilledDocuments | undefined;
+  #isFull = false;
 
   constructor(grouping: Grouping) {
     this.#grouping = grouping;
@@ -97,7 +107,19 @@ class Groups {
     } catch (error) {
       throw groupError(error);
     }
-    if (this.#bytes > MEMORY_BYTES_MAX) throw outOfMemory('$group');
+    if (this.#bytes > MEMORY_BYTES_MAX && (this.#aside === undefined || this.#bytes > GROWN_BYTES_MAX)) this.#isFull = true;
+  }
+
+  /** Whether there is more than memory may hold: then documents of further groups must be put aside, or nothing goes on. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** From now on documents of groups that are not here go there. */
+  putAside(aside: SpilledDocuments): void {
+    if (this.#aside !== undefined) throw outOfMemory('$group');
+    this.#aside = aside;
+    this.#isFull = false;
   }
 
   *results(): Generator<Document, void> {
@@ -112,7 +134,12 @@ class Groups {
   #take(document: Document): void {
     const id = this.#grouping.id.evaluate(document) ?? null;
     const key = keyOfValue(id, this.#grouping.compiler.options.collation);
-    const group = this.#groups.get(key) ?? this.#begin(key, id);
+    const known = this.#groups.get(key);
+    if (known === undefined && this.#aside !== undefined) {
+      this.#aside.add(key, document);
+      return;
+    }
+    const group = known ?? this.#begin(key, id);
     let bytes = 0;
     for (const state of group.states) {
       state.add(document);
@@ -131,16 +158,64 @@ class Groups {
   }
 }
 
+interface GroupInput {
+  readonly source: BatchSource;
+  readonly provider: SourceProvider;
+  readonly context: OperationContext;
+  /** How often what comes was put aside before. */
+  readonly depth: number;
+}
+
+/** The groups of a source; documents of those that memory does not hold are put aside, and grouped part by part afterwards. */
+async function* grouped(grouping: Grouping, input: GroupInput): AsyncGenerator<readonly Document[], void> {
+  const { source, provider, context, depth } = input;
+  let scratch: Scratch | undefined;
+  try {
+    let groups: Groups | undefined = new Groups(grouping);
+    let aside: SpilledDocuments | undefined;
+    await drain(source, provider, context, async (batch) => {
+      groups?.take(batch);
+      if (groups?.isFull === true) {
+        if (provider.openScratch === undefined || depth >= DEPTH_MAX) throw outOfMemory('$group');
+        scratch ??= await provider.openScratch();
+        const made = new SpilledDocuments(scratch, depth);
+        groups.putAside(made);
+        aside = made;
+      }
+      await aside?.relieve();
+    });
+    source.close();
+    yield* batched(groups.results());
+    groups = undefined;
+    const parts = (await (aside)?.parts()) ?? [];
+    for (const part of parts) yield* grouped(grouping, { source: part, provider, context, depth: depth + 1 });
+  } finally {
+    scratch?.close();
+  }
+}
+
+function* batched(documents: Iterable<Document>): Generator<readonly Document[], void> {
+  let batch: Document[] = [];
+  for (const document of documents) {
+    batch.push(document);
+    if (batch.length < BATCH_DOCUMENTS_MAX) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
 /** The stage of a compiled grouping. */
 function groupStage(grouping: Grouping, specification: Value, name = '$group'): Stage {
   return {
     name,
     specification,
     open: (source, provider) =>
-      gathered(source, async (context) => {
-        const groups = new Groups(grouping);
-        await drain(source, provider, context, (batch) => groups.take(batch));
-        return groups.results();
+      streamed(source, provider, async function* (turn, context) {
+        for await (const batch of grouped(grouping, { source, provider, context, depth: 0 })) {
+          yield batch;
+          await turn();
+        }
       }),
     needs: (dependencies) => {
       dependencies.addAll(grouping.compiler.dependencies);

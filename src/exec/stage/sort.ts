@@ -1,15 +1,19 @@
-// `$sort`: all documents in an order. With a `$limit` right behind it only the first documents are ever kept. All are in memory: beyond
-// 100 MB the stage ends with QueryExceededMemoryLimitNoDiskUseAllowed. Documents that tie keep the order in which they came.
+// `$sort`: all documents in an order. With a `$limit` right behind it only the first documents are ever kept. What is beyond 100 MB
+// goes to a scratch place, or ends with 292 where nothing may be written. Documents that tie keep the order in which they came.
 // Follows the manual's page "$sort (aggregation)".
 
 import { Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { compileSort, refuse } from '../../query/index.ts';
-import { drain, gathered } from '../batches.ts';
+import type { SortKey } from '../../query/index.ts';
+import type { BatchSource } from '../../session/index.ts';
+import { drain, gathered, streamed } from '../batches.ts';
+import { ExternalSorter } from '../external-sorter.ts';
+import type { SortCodec } from '../external-sorter.ts';
 import { MEMORY_BYTES_MAX, outOfMemory } from '../memory.ts';
-import { compareEntries, RUN_ENTRIES, RunSorter, sizeOfEntry } from '../run-sorter.ts';
+import { compareEntries, RUN_ENTRIES, sizeOfEntry } from '../run-sorter.ts';
 import type { Entry } from '../run-sorter.ts';
-import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
+import type { PipelineOptions, SourceProvider, Stage, StageRule } from '../stage.ts';
 
 /** The first few of all that has been seen: never more than about twice as many are kept. */
 class TopSorter {
@@ -55,21 +59,51 @@ function refuseEmpty(specification: Value): Document {
   return specification;
 }
 
+/** The first few, which are never many at a time. */
+function firstOnes(source: BatchSource, provider: SourceProvider, { key, limit }: { key: SortKey; limit: number }): BatchSource {
+  return gathered(source, async (context) => {
+    const sorter = new TopSorter(limit);
+    let order = 0;
+    await drain(source, provider, context, (batch) => {
+      for (const document of batch) sorter.add({ key: key.keyOf(document), document, order: order++ });
+    });
+    return documentsOf(sorter.results());
+  });
+}
+
+const codec: SortCodec<Entry> = {
+  pack: ({ document }) => document.toBytes(),
+  unpack: ({ key, order }, packed) => ({ key, order, document: Document.fromBytes(packed) }),
+};
+
+/** All of them, through a scratch place where they are too many. */
+function allInOrder(source: BatchSource, provider: SourceProvider, { key, limit }: { key: SortKey; limit: number | undefined }): BatchSource {
+  return streamed(source, provider, async function* (turn, context) {
+    const sorter = new ExternalSorter(codec, provider.openScratch, () => outOfMemory('$sort'));
+    try {
+      let order = 0;
+      await drain(source, provider, context, (batch) => {
+        for (const document of batch) sorter.add({ key: key.keyOf(document), document, order: order++ }, document.byteLength);
+        return sorter.relieve();
+      });
+      source.close();
+      for await (const entries of sorter.results(limit ?? Infinity)) {
+        yield entries.map(({ document }) => document);
+        await turn();
+      }
+    } finally {
+      sorter.close();
+    }
+  });
+}
+
 /** The stage of a sort, of which only the first `limit` documents count. */
 export function sortStage(sort: Document, limit: number | undefined, options: PipelineOptions): Stage {
   const key = compileSort(sort, options.collation, options.textScore);
   return {
     name: '$sort',
     specification: limit === undefined ? sort : Document.of({ sortKey: sort, limit: BigInt(limit) }),
-    open: (source, provider) =>
-      gathered(source, async (context) => {
-        const sorter = limit !== undefined && limit <= RUN_ENTRIES ? new TopSorter(limit) : new RunSorter('$sort');
-        let order = 0;
-        await drain(source, provider, context, (batch) => {
-          for (const document of batch) sorter.add({ key: key.keyOf(document), document, order: order++ });
-        });
-        return documentsOf(sorter.results(limit ?? Infinity));
-      }),
+    open: (source, provider) => (limit !== undefined && limit <= RUN_ENTRIES ? firstOnes(source, provider, { key, limit }) : allInOrder(source, provider, { key, limit })),
     ...(limit === undefined ? { leaves: () => true } : {}),
     takeover: { kind: 'sort', sort, ...(limit === undefined ? {} : { limit }) },
     joinedWith: ({ takeover }) => {
