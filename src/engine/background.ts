@@ -194,6 +194,8 @@ export class Background {
     if (heavy !== undefined && this.#isDue(heavy)) return await this.#push(heavy);
     if (frozen !== undefined) return await this.#flush(frozen);
     if (heavy !== undefined) return await this.#push(heavy);
+    // Writers may wait for nothing else.
+    if (state.frontsFull && !state.applying && state.freezeLargest()) return 'done';
     if (this.#checkpoints.wanted) return (await this.#tryCheckpoint()) ? 'done' : 'no-space';
     const gone = [...state.dropped].find((tree) => state.snapshots.oldest(state.visible) >= tree.droppedSeq);
     if (gone === undefined) return this.#isQuiet && this.#quietAt === state.visible ? await this.#tidy.step() : 'idle';

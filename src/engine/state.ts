@@ -241,13 +241,16 @@ export class EngineState {
     return this.budget.held('fronts') > this.options.cacheBytes / 4 && this.frozen.size === 0;
   }
 
-  /** Freezes the front that holds most. */
-  freezeLargest(): void {
-    let largest: Tree | undefined;
-    for (const tree of this.fronted) {
-      if (tree.active.count > 0 && tree.active.byteSize > (largest?.active.byteSize ?? 0)) largest = tree;
+  /** Freezes the fronts that hold most: the largest, or so many small ones that flushing them makes room. Whether there was one. */
+  freezeLargest(): boolean {
+    const held = [...this.fronted].filter(({ active }) => active.count > 0).sort((a, b) => b.active.byteSize - a.active.byteSize);
+    let bytes = 0;
+    for (const tree of held) {
+      if (bytes > this.options.cacheBytes / 32) break;
+      bytes += tree.active.byteSize;
+      this.freeze(tree);
     }
-    if (largest !== undefined) this.freeze(largest);
+    return held.length > 0;
   }
 
   /**

@@ -115,9 +115,30 @@ async function droppedRows(open: OpenEnvironment): Promise<void> {
   });
 }
 
+/** Thousands of dictionaries with a few rows each: their fronts together fill the budget, and no writer waits for ever. */
+async function manySmallFronts(open: OpenEnvironment): Promise<void> {
+  await withEngine(open, { cacheBytes: MiB }, async (engine) => {
+    const ids: DictionaryId[] = [];
+    while (ids.length < 2000) {
+      const transaction = engine.begin('statement');
+      for (let i = 0; i < 100; i++) {
+        const made = transaction.createDictionary();
+        ids.push(made);
+        await transaction.putCovered(made, keyOf(1), encode(String(made)));
+      }
+      await transaction.commit();
+    }
+    const read = engine.begin('read');
+    for (const id of ids) assert.deepEqual(await read.get(id, keyOf(1)), encode(String(id)));
+    read.abort();
+    assert.ok(engine.statistics().frontBytes < MiB / 2);
+  });
+}
+
 export const spaceScenarios: Readonly<Record<string, Scenario>> = {
   'deleting most rows makes tree and file small by itself': deletedRows,
   'joining neighbours keeps what waits for them': joinedNeighbours,
   'rows that are overwritten leave the file as it was': overwrittenRows,
+  'the fronts of many small dictionaries make room': manySmallFronts,
   'a dropped dictionary makes the file shorter': droppedRows,
 };
