@@ -194,6 +194,11 @@ export class Background {
     if (heavy !== undefined && this.#isDue(heavy)) return await this.#push(heavy);
     if (frozen !== undefined) return await this.#flush(frozen);
     if (heavy !== undefined) return await this.#push(heavy);
+    return await this.#lessUrgent();
+  }
+
+  async #lessUrgent(): Promise<StepResult> {
+    const state = this.#state;
     // Writers may wait for nothing else.
     if (state.frontsFull && !state.applying && state.freezeLargest()) return 'done';
     if (this.#checkpoints.wanted) return (await this.#tryCheckpoint()) ? 'done' : 'no-space';
