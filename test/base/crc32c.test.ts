@@ -41,3 +41,12 @@ test('crc32c of a whole is the crc32c of its end seeded with that of its beginni
     }),
   );
 });
+
+test('crc32c of long inputs is the polynomial division too, at every alignment', () => {
+  const bytes = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7 + (i >> 3) * 13) & 0xff);
+  for (let start = 0; start < 9; start++) {
+    for (const length of [2047, 2048, 2049, 2063, 2064, 2065, 4800]) assert.equal(crc32c(bytes, start, start + length), bitByBit(bytes.subarray(start, start + length)), `${start} ${length}`);
+    const within = new Uint8Array(bytes.buffer, start, 3000);
+    assert.equal(crc32c(within, 3), bitByBit(within.subarray(3)));
+  }
+});
