@@ -1,5 +1,6 @@
 // The product's one command: the first word chooses, the rest is for what it chooses.
 
+import { runAppendBench } from './bench-append.ts';
 import { benchGridFs } from './bench-gridfs.ts';
 import { runBackup } from './backup.ts';
 import { runGateway } from './gateway.ts';
@@ -18,8 +19,9 @@ interface Subcommand {
 
 async function runBench(words: readonly string[]): Promise<number> {
   const [what, ...rest] = words;
-  if (what !== 'gridfs') throw new FrondUsage('frond bench gridfs is the one there is');
-  return await benchGridFs(rest);
+  if (what === 'append') return await runAppendBench(rest);
+  if (what === 'gridfs') return await benchGridFs(rest);
+  throw new FrondUsage('frond bench append and frond bench gridfs are what there is');
 }
 
 const subcommands: ReadonlyMap<string, Subcommand> = new Map([
@@ -29,7 +31,7 @@ const subcommands: ReadonlyMap<string, Subcommand> = new Map([
   ['backup', { doc: 'copy the data of a running server (--uri) into a directory of its machine (--to) while it goes on', run: runBackup }],
   ['salvage', { doc: 'copy all that can be read of a damaged data directory (--dbpath) into a fresh one (--to)', run: runSalvage }],
   ['inspect', { doc: 'superblocks, trees and log of a data directory (--dbpath) in words', run: runInspect }],
-  ['bench', { doc: 'bench gridfs: what chunk and read sizes cost; --files, --size, --chunks, --reads, --cache, or --mongo for another server', run: runBench }],
+  ['bench', { doc: 'bench append: what each way to write the log costs on this disk (--dir, --count, --sizes); bench gridfs: what chunk and read sizes cost (--files, --size, --chunks, --reads, --cache, or --mongo for another server)', run: runBench }],
   ['import', { doc: 'CSV, TSV or JSON into a collection; frond import --help tells its options', run: runImport }],
 ]);
 

@@ -28,6 +28,7 @@ export type {
   VerifyReport,
 } from './types.ts';
 export { openEnvironment } from './environment.ts';
+export { LogWriter, logWriters } from './wal/log-writer.ts';
 // For simulators: the other end of a conversation with the tree worker.
 export { serveMerges } from './tree/job/merge-server.ts';
 export { isDamage } from './salvage/damage.ts';

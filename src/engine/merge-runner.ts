@@ -192,7 +192,8 @@ export class MergeRunner {
       await this.#copy(rows, copy.rows, copyBytes / 4);
     } else if (source.kind === 'extent') {
       const { from, to } = basementsOf(source);
-      if (from < to) await this.#read(merging, slab, region, batchOf(source.extent.fences, index, from, to));
+      // Those that follow in a chain come to lie where the first one does: they are asked for.
+      if (from < to && region.kind === 'extent' && region.firstBytes > 0) await this.#read(merging, slab, region, batchOf(source.extent.fences, index, from, to));
     }
   }
 

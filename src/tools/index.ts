@@ -13,3 +13,4 @@ export { salvageDirectory } from './salvage.ts';
 export type { SalvageOrder, SalvageReport } from './salvage.ts';
 export { inspectData } from './inspect.ts';
 export { backUpServer } from './backup.ts';
+export { appendSizes, benchAppend } from './append-bench.ts';

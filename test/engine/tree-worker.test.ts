@@ -10,7 +10,11 @@ import type { EngineOptions, Environment } from '../../src/engine/index.ts';
 import { openMemoryEnv } from '../../src/env/index.ts';
 import type { Env, Tasks, WorkerChannel } from '../../src/env/index.ts';
 import { SimEnv } from '../sim/sim-env.ts';
+import { SimRandom } from '../sim/sim-random.ts';
+import { SimWorkers } from '../sim/sim-worker.ts';
 import { History } from './history.ts';
+import type { OpenEnvironment } from './history.ts';
+import { encode, withEngine } from './scenario-engine.ts';
 import { runConcurrent, runImages } from './crash-history.ts';
 
 const options: Partial<EngineOptions> = { cacheBytes: 8 * 1024 * 1024, frontBytes: 200_000, bufferBytes: 100_000, checkpointPeriodMs: 1e9 };
@@ -164,4 +168,25 @@ test('histories and crashes with a worker that dies give the answers of the mode
   }
   for (let seed = 921; seed <= 923; seed++) await runConcurrent(openEnvironment, { seed, worker }, 40);
   for (let seed = 931; seed <= 931; seed++) await runImages(openEnvironment, { seed, worker }, 20, 20);
+});
+
+/** An environment that sends every merge to a worker in the simulator. */
+const openSending: OpenEnvironment = (env, path, given) => {
+  const workers = new SimWorkers(new SimRandom(7), env.clock, env.codecs, { sentBytesMin: 0, dies: false });
+  const tasks: Tasks = { pause: () => env.tasks.pause(), background: (step) => env.tasks.background(step), isWorthSending: () => true, connect: () => workers.connect() };
+  return openEnvironment({ ...env, tasks }, path, given);
+};
+
+test('a load whose merges read chains of extents is the same through a worker', async () => {
+  const count = 30_000;
+  const row = (i: number): Uint8Array => encode(`row ${String((i * 7919) % count).padStart(6, '0')}`);
+  await withEngine(openSending, { dictionary: { compression: 'lz4', pageBytes: 32_768, readPageBytes: 4096, fanout: 8 } }, async (engine, id) => {
+    const load = engine.load(id);
+    for (let i = 0; i < count; i++) await load.add(row(i), value(i));
+    assert.equal((await load.finish()).rows, count);
+    const read = engine.begin('read');
+    for (let i = 0; i < count; i += 131) assert.deepEqual(await read.get(id, row(i)), value(i));
+    read.abort();
+    assert.deepEqual((await engine.verify()).problems, []);
+  });
 });

@@ -42,7 +42,7 @@ class SimTasks implements Tasks {
     this.#clock = clock;
     this.#random = random;
     this.#sentBytesMin = worker.sentBytesMin;
-    this.#workers = new SimWorkers(clock, random.fork('workers'), codecs, worker);
+    this.#workers = new SimWorkers(random.fork('workers'), clock, codecs, worker);
   }
 
   async pause(): Promise<void> {

@@ -1,9 +1,8 @@
 // The tree worker in the simulator: the same conversation as with a thread, but inline, with delays of virtual time; it dies when the seed says
 // so. A worker that follows a dead one lives long, since a second death in one job is meant to poison.
 
-import type { Codecs, ServedChannel, WorkerChannel } from '../../src/env/index.ts';
+import type { Clock, Codecs, ServedChannel, WorkerChannel } from '../../src/env/index.ts';
 import { serveMerges } from '../../src/engine/index.ts';
-import type { SimClock } from './sim-clock.ts';
 import type { SimRandom } from './sim-random.ts';
 
 /** Which work is sent, and whether workers die. */
@@ -17,14 +16,14 @@ const messagesMax = 40;
 
 /** Makes workers, one after the other. */
 export class SimWorkers {
-  readonly #clock: SimClock;
+  readonly #clock: Clock;
   readonly #random: SimRandom;
   readonly #codecs: Codecs;
   readonly #dies: boolean;
   deaths: number = 0;
   #isSecond: boolean = false;
 
-  constructor(clock: SimClock, random: SimRandom, codecs: Codecs, options: SimWorkerOptions) {
+  constructor(random: SimRandom, clock: Clock, codecs: Codecs, options: SimWorkerOptions) {
     this.#clock = clock;
     this.#random = random;
     this.#codecs = codecs;
