@@ -25,6 +25,7 @@ import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
 import { StoredCollection } from './stored-collection.ts';
+import { indexCount } from './time-series-index.ts';
 import { firstIndexSpec, timeSeriesOf } from './time-series.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
@@ -242,9 +243,9 @@ export class StoredCatalog implements Catalog {
     }
     const collection = existing ?? (await this.ensureCollection(txn, ns));
     if (collection.state.build !== undefined) throw changedMeanwhile(ns.text);
-    const wanted = newIndexes(collection.indexes, specs, ns.text);
+    const wanted = newIndexes(collection, specs, ns.text);
     if (wanted.length > 0) await this.#builds.addEmpty(stored, collection, wanted);
-    const before = collection.indexes.length;
+    const before = indexCount(collection);
     return { createdCollectionAutomatically: existing === undefined, before, after: before + wanted.length };
   }
 
@@ -257,7 +258,7 @@ export class StoredCatalog implements Catalog {
     for (const id of gone) await this.#dropIndex(stored, id);
     const indexes = collection.entry.indexes.filter(({ dictionary }) => !gone.has(dictionary));
     if (gone.size > 0) await this.#put(stored, ns, collection, { ...collection.entry, indexes });
-    return { nIndexesWas: collection.indexes.length };
+    return { nIndexesWas: indexCount(collection) };
   }
 
   canRemoveRange(collection: Collection, range: KeyRange): boolean {

@@ -12,6 +12,7 @@ import { whileHeld } from './hold.ts';
 import { multikeyKey, readyIndex } from './entry.ts';
 import type { IndexRow } from './index-row.ts';
 import { newIndexes } from './index-spec.ts';
+import { indexCount } from './time-series-index.ts';
 import type { NameTable } from './name-table.ts';
 import type { StoredTransaction } from './transaction.ts';
 import type { Namespace } from './namespace.ts';
@@ -119,8 +120,8 @@ export class IndexBuilds {
   async #withoutDocuments(txn: StoredTransaction, ns: Namespace, specs: readonly Document[]): Promise<IndexesCreated | undefined> {
     const { catalog } = this.#parts;
     const existing = await catalog.collection(txn, ns);
-    const wanted = newIndexes(existing?.indexes ?? [], specs, ns.text);
-    const before = existing?.indexes.length ?? 1;
+    const wanted = newIndexes(existing, specs, ns.text);
+    const before = existing === undefined ? 1 : indexCount(existing);
     if (existing !== undefined && wanted.length > 0) return undefined;
     if (existing === undefined) {
       const made = await catalog.ensureCollection(txn, ns);
@@ -161,8 +162,8 @@ export class IndexBuilds {
     } finally {
       txn.abort();
     }
-    const wanted = newIndexes(collection.indexes, specs, ns.text);
-    const before = collection.indexes.length;
+    const wanted = newIndexes(collection, specs, ns.text);
+    const before = indexCount(collection);
     const build = new RunningBuild(ns, wanted, total);
     this.#running.add(build);
     try {

@@ -14,7 +14,8 @@ import { compileFilter } from '../query/index.ts';
 import type { FilterNode, QueryOptions } from '../query/index.ts';
 import { cannotCreateIndex, failedToParse, indexKeySpecsConflict, indexOptionsConflict, invalidIndexOption, typeMismatch, badValue } from './refusal.ts';
 import { numberOf, toDouble } from './number.ts';
-import type { IndexDefinition } from './types.ts';
+import { checkSeriesIndex } from './time-series-index.ts';
+import type { Collection, IndexDefinition } from './types.ts';
 import { engineOption, storageEngine } from './storage-engine-option.ts';
 
 /** Most indexes of a collection. */
@@ -345,7 +346,8 @@ function equalOption(a: IndexDefinition, b: IndexDefinition, option: string): bo
 }
 
 /** The definitions among `specs` that are not there yet; 67, 85, 86 for what cannot be. */
-export function newIndexes(existing: readonly IndexDefinition[], specs: readonly Document[], where: string): IndexDefinition[] {
+export function newIndexes(collection: Collection | undefined, specs: readonly Document[], where: string): IndexDefinition[] {
+  const existing: readonly IndexDefinition[] = collection?.indexes ?? [];
   // The index on `_id` has the collection's own.
   const inherited = existing.find((index) => index.name === '_id_')?.collation;
   const secondaries = existing.filter((index) => index.name !== '_id_');
@@ -357,6 +359,7 @@ export function newIndexes(existing: readonly IndexDefinition[], specs: readonly
       continue;
     }
     if ([...secondaries, ...wanted].some((other) => isThere(definition, other))) continue;
+    if (collection !== undefined) checkSeriesIndex(definition, collection.options);
     wanted.push(definition);
     if (1 + secondaries.length + wanted.length > indexesMax) {
       throw cannotCreateIndex(`add index fails, too many indexes for ${where} key:${describeValue(definition.key)}`);

@@ -152,3 +152,13 @@ test('a view has its own collation, and no other', async () => {
     await assert.rejects(db.collection<Word>('words').aggregate([{ $unionWith: 'seen' }]).toArray(), { code: 167 });
   });
 });
+
+test('$densify makes what is missing in a partition with the texts of the document behind', async () => {
+  await withServer(async (db) => {
+    const c = db.collection<{ _id: number; k: string; v: number }>('gaps');
+    await c.insertMany([{ _id: 1, k: 'a', v: 0 }, { _id: 2, k: 'A', v: 10 }]);
+    const stage = { $densify: { field: 'v', partitionByFields: ['k'], range: { step: 5, bounds: 'partition' } } };
+    const made = await c.aggregate([stage], { collation: insensitive }).toArray();
+    assert.deepEqual(made, [{ _id: 1, k: 'a', v: 0 }, { k: 'A', v: 5 }, { _id: 2, k: 'A', v: 10 }]);
+  });
+});

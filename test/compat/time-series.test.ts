@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
 import { MongoClient } from 'mongodb';
-import type { Db } from 'mongodb';
+import type { Db, Document } from 'mongodb';
 
 import { openServerForTest } from '../support/open-server-for-test.ts';
 
@@ -66,6 +66,22 @@ describe('a time series collection', () => {
     await assert.rejects(db.command({ create: 'w1', timeseries: {} }), refusedWith(40414));
     await assert.rejects(db.command({ create: 'w1', timeseries: { timeField: 'at' }, capped: true, size: 1000 }), refusedWith(72));
     await assert.rejects(db.command({ create: 'w1', expireAfterSeconds: 5 }), refusedWith(72));
+  });
+
+  it('takes the indexes that MongoDB builds over buckets, and does not count the order of _id', async () => {
+    await db.createCollection('indexed', { timeseries: { timeField: 'at', metaField: 'meta' } });
+    const create = (key: object, more: object = {}): Promise<Document> => db.command({ createIndexes: 'indexed', indexes: [{ key, name: 'made', ...more }] });
+    await assert.rejects(create({ v: 1 }, { unique: true }), refusedWith(72));
+    await assert.rejects(create({ v: 'text' }), refusedWith(72));
+    await assert.rejects(create({ v: 1 }, { sparse: true }), refusedWith(72));
+    await assert.rejects(create({ v: 'hashed' }), refusedWith(67));
+    await assert.rejects(create({ '$**': 1 }), refusedWith(7246201));
+    await assert.rejects(create({ at: 1 }, { expireAfterSeconds: 5 }), refusedWith(72));
+    await assert.rejects(create({ v: 1 }, { collation: { locale: 'en' }, partialFilterExpression: { v: 1 } }), refusedWith(85));
+    const made: Readonly<Record<string, unknown>> = await create({ at: 1 }, { expireAfterSeconds: 5, partialFilterExpression: { 'meta.a': 1 } });
+    assert.deepEqual([made['numIndexesBefore'], made['numIndexesAfter']], [1, 2]);
+    assert.equal((await db.command({ dropIndexes: 'indexed', index: 'made' }))['nIndexesWas'], 2);
+    await create({ 'meta.place': 'hashed' });
   });
 
   it('is made by $out', async () => {

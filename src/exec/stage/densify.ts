@@ -81,7 +81,7 @@ class Densifier {
     const values = partitionPaths.map((at) => getField(document, at));
     const key = keyOfValue(BsonArray.of(values.map((value) => value ?? null)), this.#densify.collation);
     const state = this.#open.get(key) ?? this.#begin(values, this.#start(place), key);
-    yield* this.#upTo(state, this.#within(place));
+    yield* this.#upTo(state, this.#within(place), values);
     if (this.#isInside(place) && compareValues(state.next, place) === 0) state.next = range.next(state.next);
     yield document;
   }
@@ -122,9 +122,10 @@ class Densifier {
     return typeof bounds === 'object' && compareValues(place, bounds.high) > 0 ? bounds.high : place;
   }
 
-  *#upTo(state: PartitionState, end: Place): Generator<Document, void> {
+  /** With the fields of the partition as the document behind has them: under a collation its texts may differ from the first one's. */
+  *#upTo(state: PartitionState, end: Place, values = state.values): Generator<Document, void> {
     while (compareValues(state.next, end) < 0) {
-      yield this.#maker.make(state.values, state.next);
+      yield this.#maker.make(values, state.next);
       state.next = this.#densify.range.next(state.next);
     }
   }
