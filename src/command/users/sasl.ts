@@ -2,11 +2,12 @@
 // failed one is forgotten. Why it failed stands in the log, and is not told to whoever tried.
 
 import { freshNonce, parseClientFirst, readCredential, ScramConversation, type ScramMechanism } from '../../auth/index.ts';
+import { decodeBase64 } from '../../base/base64.ts';
 import { CommandError } from '../../base/errors.ts';
 import { Binary, Document, type Value } from '../../bson/index.ts';
 import type { ConnectionContext } from '../../session/index.ts';
 import { defineCommand, type Command, type Reply } from '../command.ts';
-import { anyField, objectField, required, stringField, typedField, boolField, numberField, type Field } from '../fields.ts';
+import { anyField, mappedField, objectField, required, stringField, typedField, boolField, numberField, type Field } from '../fields.ts';
 import type { ServerState } from '../server-state.ts';
 import type { StoredUser } from './stored-user.ts';
 
@@ -26,7 +27,11 @@ interface Exchange {
 
 const exchanges: WeakMap<ConnectionContext, Exchange> = new WeakMap();
 
-const payloadField: Field<Binary> = typedField(['binData'], (value): value is Binary => value instanceof Binary);
+/** Bytes, or, as old clients send them, their base64. */
+const payloadField: Field<Binary> = mappedField(
+  typedField(['binData', 'string'], (value): value is Binary | string => value instanceof Binary || typeof value === 'string'),
+  (value) => (typeof value === 'string' ? new Binary(decodeBase64(value) ?? new Uint8Array(0), 0) : value),
+);
 
 function failed(): CommandError {
   return new CommandError(18, 'AuthenticationFailed', 'Authentication failed.');
