@@ -104,10 +104,10 @@ export class CommandDispatcher {
 
   async #serve(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked): Promise<CommandAnswer | undefined> {
     const server = this.#server;
-    const run = await this.#prepare(connection, request, { command, generic });
     const failure = server.failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
+    const run = await this.#prepare(connection, request, { command, generic });
     const admission = await enterSession(server, command, { generic, connection });
     const operation = this.#begin(connection, request, { command, generic }, admission);
     const { transaction, retry } = admission;

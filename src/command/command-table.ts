@@ -6,6 +6,7 @@ import type { CommandRequest } from '../session/index.ts';
 import { BACKUP_COMMANDS } from './administration/backup.ts';
 import { DEFAULT_COMMANDS } from './administration/defaults.ts';
 import { configureFailPoint } from './administration/fail-point.ts';
+import { testVersion2 } from './administration/test-commands.ts';
 import { hello, isMaster } from './administration/hello.ts';
 import { IDENTITY_COMMANDS } from './administration/identity.ts';
 import { OPERATION_COMMANDS } from './administration/operations.ts';
@@ -79,6 +80,7 @@ const ALL: readonly Command[] = [
   isMaster,
   serverStatus,
   configureFailPoint,
+  testVersion2,
   listCommands,
   insert,
   update,

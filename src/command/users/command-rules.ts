@@ -155,7 +155,7 @@ const rolesInfo: Rule = (asks) => {
 
 const RULES: Readonly<Record<string, Rule>> = {
   // Who is there
-  hello: 'open', isMaster: 'open', ping: 'open', buildInfo: 'open', listCommands: 'open', connectionStatus: 'open', whatsmyuri: 'open', features: 'open', isdbgrid: 'open',
+  hello: 'open', isMaster: 'open', ping: 'open', testVersion2: 'open', buildInfo: 'open', listCommands: 'open', connectionStatus: 'open', whatsmyuri: 'open', features: 'open', isdbgrid: 'open',
   saslStart: 'open', saslContinue: 'open', authenticate: 'open', logout: 'open', getnonce: 'open', endSessions: 'open', getLastError: 'authenticated',
   // Sessions and cursors: each sees its own only
   startSession: 'authenticated', refreshSessions: 'authenticated', killSessions: 'authenticated', getMore: 'authenticated', killCursors: 'authenticated', commitTransaction: 'authenticated',
