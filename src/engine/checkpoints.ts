@@ -118,6 +118,7 @@ export class Checkpoints {
       if (tree.writing.delete(node.number) && !tree.dirty.has(node.number)) cache.put(nodeKey(node.number), node, nodeBytes(node), { as: 'guide', pinned: false });
     }
     budget.change('nodes', -bytes);
+    this.#state.chargeTables();
     cache.shrink();
   }
 

@@ -58,5 +58,6 @@ function loadCheckpoint(state: EngineState, root: CheckpointRoot, table: Uint8Ar
     if (record.droppedSeq !== Infinity) state.dropped.add(tree);
   }
   state.nextDictionary = root.nextDictionary;
+  state.chargeTables();
   state.visible = (root.nextSeq - 1) as Seq;
 }

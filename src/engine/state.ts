@@ -25,6 +25,10 @@ import type { DictionaryId, DictionaryOptions, EngineOptions, Seq } from './type
 import { RecordWriter } from './wal/record.ts';
 import type { RedoLog } from './wal/redo-log.ts';
 
+/** Memory of one row of the block table, and of a tree that has nothing in memory but its record, roughly. */
+const blockBytes = 250;
+const treeBytes = 800;
+
 /** Counters of an environment since it was opened. */
 export interface EngineCounters {
   commits: number;
@@ -216,6 +220,13 @@ export class EngineState {
     this.#charged.set(tree, bytes);
     this.budget.change('fronts', change);
     if (change > 0) this.cache.shrink();
+  }
+
+  /** Charges what the block table and the trees take in memory, whatever is read of them. */
+  chargeTables(): void {
+    const bytes = this.store.statistics.blocks * blockBytes + this.trees.size * treeBytes;
+    this.budget.change('tables', bytes - this.budget.held('tables'));
+    this.cache.shrink();
   }
 
   /** A dropped tree is gone: its memory is given back. */

@@ -4,12 +4,12 @@
 import { assert } from '../../base/assert.ts';
 
 /** Who holds memory: everything but the cache of parts, which takes what is left. */
-export type BudgetKind = 'fronts' | 'writeSets' | 'nodes' | 'jobs' | 'locks';
+export type BudgetKind = 'fronts' | 'writeSets' | 'nodes' | 'jobs' | 'locks' | 'tables';
 
 /** Bytes by kind against one limit. */
 export class Budget {
   readonly bytesMax: number;
-  readonly #held: Record<BudgetKind, number> = { fronts: 0, writeSets: 0, nodes: 0, jobs: 0, locks: 0 };
+  readonly #held: Record<BudgetKind, number> = { fronts: 0, writeSets: 0, nodes: 0, jobs: 0, locks: 0, tables: 0 };
   #waiters: { readonly ready: () => boolean; readonly go: () => void }[] = [];
 
   constructor(bytesMax: number) {
@@ -23,7 +23,7 @@ export class Budget {
   /** What all kinds hold together. */
   get heldTotal(): number {
     const held = this.#held;
-    return held.fronts + held.writeSets + held.nodes + held.jobs + held.locks;
+    return held.fronts + held.writeSets + held.nodes + held.jobs + held.locks + held.tables;
   }
 
   /** What the cache of parts may keep: the rest, but never less than an eighth, so that some reader always gets on. */
