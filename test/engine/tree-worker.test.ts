@@ -190,3 +190,18 @@ test('a load whose merges read chains of extents is the same through a worker', 
     assert.deepEqual((await engine.verify()).problems, []);
   });
 });
+
+test('runs of several extents that a transaction has spilled are merged by the worker as one', async () => {
+  const env = await openMemoryEnv();
+  const engine = await openEnvironment(env, '/data', { ...options, spillBytes: 300_000 });
+  const transaction = engine.begin('statement');
+  const random = (i: number): Uint8Array => Uint8Array.from({ length: 200 }, (_, k) => (i * 7919 + k * k * 31 + ((i * k) >> 3)) & 255);
+  for (let i = 0; i < 30_000; i++) await transaction.put(engine.catalogDictionary, key(i), random(i));
+  await transaction.commit();
+  const read = engine.begin('read');
+  for (let i = 0; i < 30_000; i += 331) assert.deepEqual(await read.get(engine.catalogDictionary, key(i)), random(i));
+  read.abort();
+  assert.ok(engine.statistics().sentJobs > 0, 'nothing went through the worker');
+  assert.deepEqual((await engine.verify()).problems, []);
+  await engine.close();
+});
