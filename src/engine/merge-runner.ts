@@ -65,7 +65,7 @@ export class MergeRunner {
   close(): void {
     this.#channel?.close();
     this.#channel = undefined;
-    this.#slab = undefined;
+    this.#keepSlab(undefined);
   }
 
   async #runInline(merging: Merging): Promise<MergedExtents> {
@@ -128,7 +128,7 @@ export class MergeRunner {
     } catch (error) {
       channel.post({ kind: 'forget' });
       // Until it hears that, the worker may look into the slab.
-      this.#slab = undefined;
+      this.#keepSlab(undefined);
       throw error;
     }
   }
@@ -178,8 +178,14 @@ export class MergeRunner {
     const kept = this.#slab;
     if (kept !== undefined && kept.byteLength >= bytes) return kept;
     const slab = new SharedArrayBuffer(Math.max(slabBytesMin, bytes + (bytes >>> 3)));
-    if (slab.byteLength <= this.#state.options.frontBytes * 3) this.#slab = slab;
+    if (slab.byteLength <= this.#state.options.frontBytes * 3) this.#keepSlab(slab);
     return slab;
+  }
+
+  /** Keeps another slab, or none; what is kept counts against the budget. */
+  #keepSlab(slab: SharedArrayBuffer | undefined): void {
+    this.#state.budget.change('jobs', (slab?.byteLength ?? 0) - (this.#slab?.byteLength ?? 0));
+    this.#slab = slab;
   }
 
   /** What goes along with a source: a copy of a front, which stays where it is for readers, or the first bytes of an extent. */

@@ -26,7 +26,7 @@ export interface ServedChannel {
 }
 
 /** Memory for short-lived objects: what such a thread works on lies in arrays. */
-const youngMb = 6;
+const youngMb = 4;
 
 /** A running thread and those who talk to it. */
 class HostThread {
