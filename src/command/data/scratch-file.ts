@@ -3,10 +3,15 @@
 
 import type { Scratch, ScratchPlace } from '../../exec/index.ts';
 import type { Env, File } from '../../env/index.ts';
-import type { CommandContext } from '../command.ts';
 
-/** Directories that this process has swept already. */
-const swept: WeakMap<Env, Promise<void>> = new WeakMap();
+/** What has a directory to open scratch files beside. */
+interface ScratchHost {
+  readonly env: Env;
+  readonly options: { readonly dbPath: string };
+}
+
+/** The servers whose directory has been swept already. */
+const swept: WeakMap<ScratchHost, Promise<void>> = new WeakMap();
 
 async function sweep({ files }: Env, directory: string): Promise<void> {
   await files.makeDirectory(directory);
@@ -44,16 +49,21 @@ class ScratchFile implements Scratch {
 }
 
 /** What opens scratch places for a command. */
-export function scratchOpener({ server }: CommandContext): () => Promise<Scratch> {
-  return () => openScratch(server.env, server.options.dbPath);
+export function scratchOpener({ server }: { readonly server: ScratchHost }): () => Promise<Scratch> {
+  return () => openScratch(server);
 }
 
 /** Opens a new one. */
-async function openScratch(env: Env, dbPath: string): Promise<Scratch> {
-  const directory = `${dbPath}/tmp`;
-  const ready = swept.get(env) ?? sweep(env, directory);
-  swept.set(env, ready);
-  await ready;
+async function openScratch(server: ScratchHost): Promise<Scratch> {
+  const { env } = server;
+  const directory = `${server.options.dbPath}/tmp`;
+  const ready = swept.get(server) ?? sweep(env, directory);
+  swept.set(server, ready);
+  // What failed is tried again by the next one.
+  await ready.catch((error: unknown) => {
+    swept.delete(server);
+    throw error;
+  });
   const name = `${String(env.host.pid)}-${String(env.random.uint32())}-${String(env.random.uint32())}`;
   return new ScratchFile(env, await env.files.open(`${directory}/${name}`, 'create'));
 }
