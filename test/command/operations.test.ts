@@ -161,3 +161,13 @@ test('dbHash is the same for the same documents and another for others', async (
     assert.notEqual(await hash('a'), await hash('b'));
   });
 });
+
+test('compact does nothing where less than the target could be freed, and names a collection that is not there', async () => {
+  await served(async (client) => {
+    const db = client.db('d');
+    await db.collection('c').insertOne({ a: 1 });
+    assert.deepEqual(await db.command({ compact: 'c', dryRun: true }).then(({ estimatedBytesFreed }) => estimatedBytesFreed as number), 0);
+    assert.deepEqual(await db.command({ compact: 'c' }).then(({ bytesFreed }) => bytesFreed as number), 0);
+    await assert.rejects(db.command({ compact: 'none' }), { code: 26 });
+  });
+});

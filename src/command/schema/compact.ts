@@ -14,17 +14,24 @@ function figure({ server }: CommandContext, name: string): number {
   return typeof value === 'number' ? value : 0;
 }
 
+/** Megabytes that must be there to be freed when nothing is said. */
+const TARGET_MB = 20;
+
 const compact: Command = defineCommand({
   name: 'compact',
   access: 'write',
   writeConcern: false,
   about: 'gives space back to the system that is not needed any more',
   fields: { compact: collectionField, force: strictBoolField, dryRun: strictBoolField, freeSpaceTargetMB: boundedField(1) },
-  run: async (context, { compact: name, dryRun }) => {
+  run: async (context, { compact: name, dryRun, freeSpaceTargetMB: megabytes = TARGET_MB }) => {
     const ns = namespaceOf(context.db, name);
     const collection = await reading(context, (txn) => Promise.resolve(context.server.catalog.collection(txn, ns)));
     if (collection === undefined) throw new CommandError(26, 'NamespaceNotFound', 'collection does not exist');
-    if (dryRun === true) return { estimatedBytesFreed: figure(context, 'freeableBytes') };
+    // Less than the target is not worth the work, as in MongoDB.
+    const freeable = figure(context, 'freeableBytes');
+    const worth = freeable >= megabytes * 1024 * 1024 ? freeable : 0;
+    if (dryRun === true) return { estimatedBytesFreed: worth };
+    if (worth === 0) return { bytesFreed: 0 };
     const before = figure(context, 'dataFileBytes');
     await context.server.engine.checkpoint();
     return { bytesFreed: Math.max(0, before - figure(context, 'dataFileBytes')) };
