@@ -148,7 +148,6 @@ function checkSphere(given: KindOptions): void {
   if (version !== undefined && ![1, 2, 3].includes(version)) throw cannotCreateIndex(`unsupported geo index version { 2dsphereIndexVersion : ${version} }, only support versions: [1,2,3]`);
 }
 
-function checkText({ options, collation }: KindOptions): void {
+function checkText({ collation }: KindOptions): void {
   if (collation !== undefined) throw cannotCreateIndex(`Index type 'text' does not support collation: ${describeValue(collation.spec)}`);
-  if (options.get('unique') === true) throw cannotCreateIndex("Index type 'text' does not support the unique option");
 }

@@ -95,6 +95,16 @@ test('a field in front of the texts must be bound by what the index can compare'
   });
 });
 
+test('a unique text index refuses an equal term with an equal score', async () => {
+  await withArticles(async (c) => {
+    await c.createIndex({ subject: 'text' }, { unique: true, name: 'once' }, {});
+    await assert.rejects(c.insertOne({ _id: 7, subject: 'Coffee' }), { code: 11000 });
+    await c.insertOne({ _id: 8, subject: 'coffee makes three' });
+    await assert.rejects(c.updateOne({ _id: 4 }, { $set: { subject: 'coffee' } }), { code: 11000 });
+    assert.equal((await c.updateOne({ _id: 1 }, { $set: { views: 1 } })).modifiedCount, 1);
+  });
+});
+
 test('writes search, and change the entries', async () => {
   await withArticles(async (c) => {
     await c.createIndex({ views: 1, subject: 'text' });
