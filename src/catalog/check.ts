@@ -2,6 +2,7 @@
 // commits have stated are what a scan counts. Used by the validate command, `frond verify` and the crash tests.
 
 import { compareBytes, equalBytes } from '../base/bytes.ts';
+import { hash32 } from '../base/hash.ts';
 import { Document } from '../bson/index.ts';
 import type { Batch, Cursor, Totals } from '../engine/index.ts';
 import { recordKeyOf } from './record-key.ts';
@@ -44,6 +45,34 @@ async function eachBatch(cursor: Cursor, visit: (batch: Batch) => void | Promise
   }
 }
 
+/**
+ * What a set of rows adds up to, in whatever order they come: their number, their bytes, and 64 bits of hashes. Documents and entries that add
+ * up to the same agree (but for one chance in 2^64), so each side is scanned once and nothing is looked up.
+ */
+class RowSum {
+  rows: number = 0;
+  bytes: number = 0;
+  #low: number = 0;
+  #high: number = 0;
+
+  add(key: Uint8Array, value: Uint8Array): void {
+    this.rows += 1;
+    this.bytes += key.length + value.length;
+    this.#low = (this.#low + hash32(value, 0, value.length, hash32(key, 0, key.length, 0x9e3779b9))) >>> 0;
+    this.#high = (this.#high + hash32(key, 0, key.length, hash32(value, 0, value.length, 0x27d4eb2f))) >>> 0;
+  }
+
+  equals(other: RowSum): boolean {
+    return this.rows === other.rows && this.bytes === other.bytes && this.#low === other.#low && this.#high === other.#high;
+  }
+}
+
+/** What the documents say that there is. */
+interface Expectations {
+  readonly documents: Totals;
+  readonly entries: ReadonlyMap<StoredIndex, RowSum>;
+}
+
 /** Compares all documents with all entries, in the transaction's snapshot. */
 export async function checkCollection(
   txn: CatalogTransaction,
@@ -51,73 +80,82 @@ export async function checkCollection(
   checkInterrupt?: () => void,
 ): Promise<CollectionCheck> {
   const findings = new Findings();
-  const expected = new Map<StoredIndex, Totals>(collection.secondaries.map((index) => [index, { rows: 0, bytes: 0 }]));
-  let documents = 0;
-  let bytes = 0;
+  const expected = await readDocuments(txn, collection, { findings, checkInterrupt });
+  findings.compareTotals('documents', collection.totals(txn), expected.documents);
+  const entries = new Map<string, number>(collection.isKeyedById ? [['_id_', expected.documents.rows]] : []);
+  for (const [index, wanted] of expected.entries) {
+    const found = await sumRows(txn, index, checkInterrupt);
+    entries.set(index.name, found.rows);
+    if (!found.equals(wanted)) {
+      findings.add(`index ${index.name}: documents give ${wanted.rows} entries of ${wanted.bytes} bytes, ${found.rows} of ${found.bytes} are there`);
+      await nameProblems(txn, collection, index, { findings, checkInterrupt });
+    }
+    findings.compareTotals(`index ${index.name}`, index.totals(txn), found);
+  }
+  return { problems: findings.problems, documents: expected.documents.rows, entries };
+}
+
+interface Check {
+  readonly findings: Findings;
+  readonly checkInterrupt: (() => void) | undefined;
+}
+
+/** Each document with its key, in order of keys. */
+async function eachDocument(txn: CatalogTransaction, collection: CheckedCollection, check: Check, visit: (key: RecordKey, document: Document) => void | Promise<void>): Promise<void> {
   await eachBatch(
     collection.scan(txn, {}, 1),
     async (batch) => {
       const rows: [RecordKey, Document][] = [];
       for (let i = 0; i < batch.length; i++) rows.push([batch.key(i).slice(), Document.fromBytes(batch.value(i).slice())]);
       for (const [key, document] of rows) {
-        documents += 1;
-        bytes += document.byteLength;
-        if (collection.isKeyedById && !equalBytes(recordKeyOf(document, collection.options.collation), key)) findings.add(`document ${hex(key)} has the _id of another`);
-        for (const index of collection.secondaries) await checkEntries(txn, { index, key, document }, expected, findings);
+        const visited = visit(key, document);
+        if (visited instanceof Promise) await visited;
       }
     },
-    checkInterrupt,
+    check.checkInterrupt,
   );
-  findings.compareTotals('documents', collection.totals(txn), { rows: documents, bytes });
-  const entries = new Map<string, number>(collection.isKeyedById ? [['_id_', documents]] : []);
-  for (const [index, wanted] of expected) {
-    const found = await countRows(txn, index, checkInterrupt);
-    entries.set(index.name, found.rows);
-    if (found.rows !== wanted.rows || found.bytes !== wanted.bytes) {
-      findings.add(`index ${index.name}: documents give ${wanted.rows} entries of ${wanted.bytes} bytes, ${found.rows} of ${found.bytes} are there`);
-    }
-    findings.compareTotals(`index ${index.name}`, index.totals(txn), found);
-  }
-  return { problems: findings.problems, documents, entries };
 }
 
-interface Subject {
-  readonly index: StoredIndex;
-  readonly key: RecordKey;
-  readonly document: Document;
-}
-
-async function checkEntries(
-  txn: CatalogTransaction,
-  { index, key, document }: Subject,
-  expected: Map<StoredIndex, Totals>,
-  findings: Findings,
-): Promise<void> {
-  const wanted = index.rowsOf(document, key);
-  let { rows, bytes } = expected.get(index) ?? { rows: 0, bytes: 0 };
-  for (const row of wanted.rows) {
-    const found = await txn.engine.get(index.dictionary, row.key);
-    if (found === undefined) findings.add(`index ${index.name}: document ${hex(key)} has no entry ${hex(row.key)}`);
-    else if (compareBytes(found, row.value) !== 0) findings.add(`index ${index.name}: the entry ${hex(row.key)} of document ${hex(key)} is wrong`);
-    rows += 1;
-    bytes += row.key.length + row.value.length;
-  }
-  for (const flag of wanted.flags) {
-    if (index.multikeyComponents[flag >>> 8]?.[flag & 0xff] !== true) findings.add(`index ${index.name}: it does not know of the arrays in document ${hex(key)}`);
-  }
-  expected.set(index, { rows, bytes });
-}
-
-async function countRows(txn: CatalogTransaction, index: StoredIndex, checkInterrupt?: () => void): Promise<Totals> {
+async function readDocuments(txn: CatalogTransaction, collection: CheckedCollection, check: Check): Promise<Expectations> {
+  const { findings } = check;
+  const entries = new Map<StoredIndex, RowSum>(collection.secondaries.map((index) => [index, new RowSum()]));
   let rows = 0;
   let bytes = 0;
+  await eachDocument(txn, collection, check, (key, document) => {
+    rows += 1;
+    bytes += document.byteLength;
+    if (collection.isKeyedById && !equalBytes(recordKeyOf(document, collection.options.collation), key)) findings.add(`document ${hex(key)} has the _id of another`);
+    for (const [index, sum] of entries) {
+      const wanted = index.rowsOf(document, key);
+      for (const row of wanted.rows) sum.add(row.key, row.value);
+      for (const flag of wanted.flags) {
+        if (index.multikeyComponents[flag >>> 8]?.[flag & 0xff] !== true) findings.add(`index ${index.name}: it does not know of the arrays in document ${hex(key)}`);
+      }
+    }
+  });
+  return { documents: { rows, bytes }, entries };
+}
+
+/** Looks every entry of an index up that a document should have: where the sums differ, to say which is missing or wrong. */
+async function nameProblems(txn: CatalogTransaction, collection: CheckedCollection, index: StoredIndex, check: Check): Promise<void> {
+  const { findings } = check;
+  await eachDocument(txn, collection, check, async (key, document) => {
+    for (const row of index.rowsOf(document, key).rows) {
+      const found = await txn.engine.get(index.dictionary, row.key);
+      if (found === undefined) findings.add(`index ${index.name}: document ${hex(key)} has no entry ${hex(row.key)}`);
+      else if (compareBytes(found, row.value) !== 0) findings.add(`index ${index.name}: the entry ${hex(row.key)} of document ${hex(key)} is wrong`);
+    }
+  });
+}
+
+async function sumRows(txn: CatalogTransaction, index: StoredIndex, checkInterrupt?: () => void): Promise<RowSum> {
+  const sum = new RowSum();
   await eachBatch(
     index.scan(txn, {}, 1),
     (batch) => {
-      rows += batch.length;
-      for (let i = 0; i < batch.length; i++) bytes += batch.key(i).length + batch.value(i).length;
+      for (let i = 0; i < batch.length; i++) sum.add(batch.key(i), batch.value(i));
     },
     checkInterrupt,
   );
-  return { rows, bytes };
+  return sum;
 }
