@@ -10,6 +10,7 @@ import type { RangeDelete } from './run/range-delete.ts';
 import type { Filter } from './run/filter.ts';
 import type { Run } from './run/run.ts';
 import type { Extent, InternalNode, TreeNode } from './tree/node.ts';
+import { SpilledFront } from './tree/spilled.ts';
 import type { Tree } from './tree/tree.ts';
 import type { VerifyProblem, VerifyReport } from './types.ts';
 
@@ -42,6 +43,15 @@ class TreeCheck {
       const { file, offset } = error.place;
       this.problems.push({ message: error.message, dictionary: this.#tree.id, ...(file === undefined ? {} : { file }), ...(offset === undefined ? {} : { offset }) });
     } else throw error;
+  }
+
+  /** The tree, and what commits have spilled that is not below its fronts. */
+  async all(): Promise<void> {
+    const everything = { from: undefined, to: undefined };
+    await this.node(this.#tree.root, undefined, everything);
+    for (const front of this.#tree.frozen) {
+      if (front instanceof SpilledFront) for (const extent of front.spill.extents) await this.#extent(extent, everything);
+    }
   }
 
   async node(number: BlockNumber, height: number | undefined, bounds: Bounds): Promise<void> {
@@ -161,7 +171,7 @@ async function checkTree(engine: EngineParts, tree: Tree): Promise<TreeCheck | u
   for (let left = triesMax; left > 0; left--) {
     const { version } = tree;
     const check = new TreeCheck(engine, tree);
-    const failure = await check.node(tree.root, undefined, { from: undefined, to: undefined }).then(() => undefined, (error: unknown) => ({ error }));
+    const failure = await check.all().then(() => undefined, (error: unknown) => ({ error }));
     if (!engine.state.trees.has(tree.id)) return undefined;
     if (tree.version !== version) continue;
     if (failure !== undefined) throw failure.error;
