@@ -121,7 +121,7 @@ test('writes search, and change the entries', async () => {
 
 test('a unique text index has each word once with each weight, as MongoDB has it', async () => {
   await withArticles(async (c) => {
-    await c.createIndex({ subject: 'text' }, { unique: true });
+    await c.createIndexes([{ key: { subject: 'text' }, unique: true }]);
     await assert.rejects(c.insertOne({ _id: 10, subject: 'coffee' }), { code: 11_000 });
     await c.insertOne({ _id: 11, subject: 'coffee with milk and sugar' });
     await c.insertOne({ _id: 12 });
