@@ -44,14 +44,6 @@ export class SpilledWrites {
     this.#parts = parts;
   }
 
-  get isEmpty(): boolean {
-    return this.#runs.size === 0;
-  }
-
-  get dictionaries(): Iterable<DictionaryId> {
-    return this.#runs.keys();
-  }
-
   get takenBack(): readonly TakenBack[] {
     return this.#takenBack;
   }
