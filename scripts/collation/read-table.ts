@@ -9,8 +9,8 @@ import type { Part } from './icu-package.ts';
 const prefixTag = 8;
 const contractionTag = 9;
 const leadSurrogateTag = 13;
-export const fallback = 0xc0;
-export const unassigned = 0xffffffff;
+const fallback = 0xc0;
+const unassigned = 0xffffffff;
 
 /** Words that hold for a string before (prefix) or behind (contraction) a character. */
 export interface Context {

@@ -12,7 +12,7 @@ import { BsonSymbol } from './scalar.ts';
 export type Comparer = (a: Value, b: Value) => number;
 
 /** The sort key of a text, as a text. */
-export function collatedText(text: string, order: TextOrder): string {
+function collatedText(text: string, order: TextOrder): string {
   const key = order.keyOf(text);
   if (key.length <= 1024) return String.fromCharCode(...key);
   let whole = '';

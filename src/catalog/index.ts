@@ -11,7 +11,7 @@ export type { Operation, OperationClock, OperationCursor, OperationKind } from '
 export { shapeOfUpdate, visitDiff } from './oplog/update-diff.ts';
 export type { ChangeShape, PathStep } from './oplog/update-diff.ts';
 export { Namespace, checkCreatable, checkDatabaseName, namespaceOf, parseNamespace } from './namespace.ts';
-export { gridOf, isGeoField } from './special/geo-keys.ts';
+export { gridOf } from './special/geo-keys.ts';
 export { salvagedName } from './salvage.ts';
 export type { SalvagedName } from './salvage.ts';
 export type {

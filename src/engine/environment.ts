@@ -172,13 +172,20 @@ export async function openEnvironment(env: Env, path: string, options: Partial<E
   }
 }
 
-/** Makes the directory and its missing parents, each durably in its own parent (law 24). */
+/**
+ * Makes the directory and its missing parents, each durably in its own parent (law 24). Those that are there may have been made by a process that ended
+ * before it synced their names, so until the data file is there every name on the way is synced.
+ */
 async function makeDurableDirectory(env: Env, path: string): Promise<void> {
-  if (await env.files.exists(path)) return;
-  const parent = parentOf(path);
-  if (parent !== path) await makeDurableDirectory(env, parent);
-  await env.files.makeDirectory(path);
-  await env.files.syncDirectory(parent);
+  if (await env.files.exists(`${path}/data.frond`)) return;
+  for (let at = path; parentOf(at) !== at; at = parentOf(at)) {
+    const wasThere = await env.files.exists(at);
+    if (!wasThere) await env.files.makeDirectory(at);
+    await env.files.syncDirectory(parentOf(at)).catch((cause: unknown) => {
+      // A parent that may be passed and not read: its names were not made here.
+      if (!wasThere || !(cause instanceof EngineError && cause.code === 'io')) throw cause;
+    });
+  }
 }
 
 function parentOf(path: string): string {

@@ -196,8 +196,7 @@ export class MergeRunner {
       const copy = frontIn(slab, region);
       await this.#copy(arena, copy.arena, copyBytes);
       await this.#copy(rows, copy.rows, copyBytes / 4);
-    } else if (source.kind === 'extent' && region.kind === 'extent' && region.firstBytes > 0) {
-      // Of a chain only the first extent's bytes go along: the others share its region.
+    } else if (source.kind === 'extent') {
       const { from, to } = basementsOf(source);
       // Those that follow in a chain come to lie where the first one does: they are asked for.
       if (from < to && region.kind === 'extent' && region.firstBytes > 0) await this.#read(merging, slab, region, batchOf(source.extent.fences, index, from, to));

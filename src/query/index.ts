@@ -64,4 +64,4 @@ export type { Grid } from './geo/cells.ts';
 export { readNear } from './geo/near.ts';
 export type { NearQuery } from './geo/near.ts';
 export { nearestPlace, valuesAt } from './geo/places.ts';
-export { earthRadiusMetres, vectorOf } from './geo/vector.ts';
+export { vectorOf } from './geo/vector.ts';

@@ -132,7 +132,7 @@ describe('the depth of a document', () => {
   ];
   for (const [what, wrap, levelsEach] of wraps) {
     it(`counts ${what}`, () => {
-      const most = Math.floor((180 - 1) / levelsEach) + 1;
+      const most = Math.floor((201 - 1) / levelsEach) + 1;
       assert.equal(verdict(nested(most, wrap).toBytes()), 0);
       assert.equal(verdict(nested(most + 1, wrap).toBytes()), 15);
     });

@@ -7,7 +7,7 @@ import { knownDifferences } from './known-differences.ts';
 import { mongodbNames } from './mongodb-names.ts';
 
 /** Names that have a row in a table only to be refused with MongoDB's own words. */
-export const refusedNames: ReadonlySet<string> = new Set(['$where', '$function', '$accumulator']);
+const refusedNames: ReadonlySet<string> = new Set(['$where', '$function', '$accumulator']);
 
 interface Family {
   readonly title: string;

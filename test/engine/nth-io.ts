@@ -216,7 +216,7 @@ function contentsAfter(commits: readonly ScriptCommit[]): Map<string, Map<string
   const contents = new Map<string, Map<string, string>>();
   for (const { creates, drops, writes, range } of commits) {
     if (creates !== undefined) contents.set(creates, new Map());
-    if (range !== undefined) removeRange(contents.get(range.dictionary) ?? new Map(), range);
+    if (range !== undefined) removeRange(contents.get(range.dictionary) ?? new Map<string, string>(), range);
     for (const { dictionary, key, value } of writes) {
       if (value === undefined) contents.get(dictionary)?.delete(key);
       else contents.get(dictionary)?.set(key, value);

@@ -145,7 +145,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '10', name: 'a remove is dropped above the leaf', caught: scenario('a remove above a leaf hides what is in the leaf'),
-    file: 'tree/job/merge-work.js', from: 'atLeaf: false, ranges: work.ranges', to: 'atLeaf: true, ranges: work.ranges',
+    file: 'tree/job/merge-work.js', from: 'snapshots: work.snapshots, atLeaf: false, ranges: work.ranges', to: 'snapshots: work.snapshots, atLeaf: true, ranges: work.ranges',
   },
   {
     law: '10', name: 'a new run is taken for the oldest of its list', caught: history(7),

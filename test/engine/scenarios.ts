@@ -113,8 +113,10 @@ async function freezeInTheMiddle(open: OpenEnvironment): Promise<void> {
     await sim.run(async () => {
       const engine = await open(sim, '/data', options);
       const id = engine.catalogDictionary;
+      // The tree is known to hold something before the large commit comes.
+      await put(engine, id, 'first');
       const transaction = engine.begin('statement');
-      for (let i = 0; i < 40_000; i++) await transaction.putCovered(id, encode(`many ${String(i).padStart(5, '0')}`), Uint8Array.of(1));
+      for (let i = 0; i < 40_000; i++) await transaction.putCovered(id, encode(`many ${String(i).padStart(6, '0')}`), Uint8Array.of(1));
       const { logGroups } = engine.statistics();
       const committed = transaction.commit();
       while (engine.statistics().logGroups === logGroups) await sim.clock.sleep(0.001);

@@ -29,13 +29,14 @@ export function gridOf(kind: GeoKind, spec: Document): Grid {
 }
 
 /** Whether the value of a key pattern's field asks for cells. */
-export function isGeoField(value: Value | undefined): value is GeoKind {
+function isGeoField(value: Value | undefined): value is GeoKind {
   return value === '2d' || value === '2dsphere';
 }
 
 /** How one field of a document becomes values of an entry. */
 type FieldValues = (document: Document) => { readonly values: readonly Value[]; readonly isMany: boolean };
 
+/** The entries of a 2d or 2dsphere index: for each document the combinations of its shape's cells and its other fields' values. */
 export class GeoKeys implements SpecialKeys {
   readonly directions: readonly Direction[];
   readonly #fields: readonly FieldValues[];

@@ -8,10 +8,11 @@ import { CommandError } from '../../base/errors.ts';
 import type { SpecialDocumentKeys, SpecialKeys } from './special-keys.ts';
 
 /** What a hashed index holds of an equality with this value. */
-export function hashedPoint(value: Value): bigint {
+function hashedPoint(value: Value): bigint {
   return hashValue(value);
 }
 
+/** The entries of a hashed index: one for each document. */
 export class HashedKeys implements SpecialKeys {
   readonly directions: readonly Direction[];
   readonly #paths: readonly (readonly string[])[];

@@ -69,6 +69,7 @@ export function textFieldsOf(spec: Document): TextFields {
   };
 }
 
+/** The entries of a text index: one for each word of a document, with its weight. */
 export class TextKeys implements SpecialKeys {
   readonly directions: readonly Direction[];
   readonly #paths: readonly (readonly string[])[];

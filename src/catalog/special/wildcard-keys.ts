@@ -72,6 +72,7 @@ interface Leaf {
   readonly value: Value;
 }
 
+/** The entries of a wildcard index: one for each path and value of a document. */
 export class WildcardKeys implements SpecialKeys {
   readonly directions: readonly Direction[];
   readonly #shape: WildcardShape;

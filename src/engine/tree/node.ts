@@ -86,7 +86,7 @@ export function readExtent(reader: ByteReader): Extent {
 const rangeFlags = { from: 1, to: 2 } as const;
 
 /** Writes a range delete. */
-export function writeRange(writer: ByteWriter, { from, to, seq }: RangeDelete): void {
+function writeRange(writer: ByteWriter, { from, to, seq }: RangeDelete): void {
   writer.varint(seq);
   writer.u8((from === undefined ? 0 : rangeFlags.from) | (to === undefined ? 0 : rangeFlags.to));
   for (const bound of [from, to]) {
@@ -97,7 +97,7 @@ export function writeRange(writer: ByteWriter, { from, to, seq }: RangeDelete): 
 }
 
 /** Reads what writeRange wrote. */
-export function readRange(reader: ByteReader): RangeDelete {
+function readRange(reader: ByteReader): RangeDelete {
   const seq = reader.varint();
   const flags = reader.u8();
   if (flags > 3) throw new EngineError('format', `a range delete with unknown flags ${flags}`);

@@ -27,7 +27,7 @@ export function readDictionaryOptions(reader: ByteReader): DictionaryOptions {
 }
 
 /** Bytes of a stamp. */
-export const stampBytes = 8;
+const stampBytes = 8;
 const noStamp = new Uint8Array(stampBytes);
 
 const keptBytes = 1024 * 1024;

@@ -29,6 +29,7 @@ export function capAround(points: readonly Vector[]): Cap {
   return radius < convexRadius ? { centre, radius: radius + sameAngle } : { centre, radius: Math.PI };
 }
 
+/** A closed line of at least three vertices, none twice in a row. */
 export class Loop {
   /** Vertices, the first one not repeated; the inside lies to the left. */
   readonly vertices: readonly Vector[];
@@ -99,7 +100,7 @@ function tangent(from: Vector, to: Vector): Vector {
 }
 
 /** Area to the left of a loop, between 0 and 4 pi: triangles from one point, each with its sign. */
-export function areaOnLeft(vertices: readonly Vector[]): number {
+function areaOnLeft(vertices: readonly Vector[]): number {
   const centre = capCentre(vertices);
   let area = 0;
   vertices.forEach((a, i) => {

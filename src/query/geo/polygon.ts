@@ -7,6 +7,7 @@ import { properlyCross } from './loop.ts';
 import { middle, sameAngle } from './vector.ts';
 import type { Vector } from './vector.ts';
 
+/** An area of the sphere with its edges. Its holes lie inside its outer loop. */
 export class Polygon {
   readonly outer: Loop;
   readonly holes: readonly Loop[];

@@ -23,18 +23,22 @@ export function degreesOf([x, y, z]: Vector): readonly [number, number] {
   return [Math.atan2(y, x) / radians, Math.atan2(z, Math.hypot(x, y)) / radians];
 }
 
+/** The scalar product. */
 export function dot(a: Vector, b: Vector): number {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/** The vector product: at right angles to both, its length the area between them. */
 export function cross(a: Vector, b: Vector): Vector {
   return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 }
 
+/** The sum. */
 export function add(a: Vector, b: Vector): Vector {
   return [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 }
 
+/** The vector times a number. */
 export function scaled(a: Vector, by: number): Vector {
   return [a[0] * by, a[1] * by, a[2] * by];
 }

@@ -169,6 +169,7 @@ export function encodeFences(fences: Fences): Uint8Array {
   return writer.bytes().slice();
 }
 
+/** What encodeFences made. */
 export function decodeFences(bytes: Uint8Array): Fences {
   return Fences.decode(new ByteReader(bytes));
 }
