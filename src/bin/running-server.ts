@@ -32,6 +32,9 @@ export interface ServerEvents {
   readonly onLogRotate?: () => void;
 }
 
+/** Below this the engine merges on the main thread. */
+const workerCacheBytesMin = 64 * 1024 * 1024;
+
 /** Most client connections at a time (reliability.md). */
 const connectionsMax = 20_000;
 
@@ -63,8 +66,10 @@ export class RunningServer {
       const engine = await openEnvironment(env, options.dbPath, {
         cacheBytes: options.cacheBytes,
         checkpointPeriodMs: options.checkpointPeriodMs,
-      // A command that waits longer tries again, and looks at its own time limit meanwhile.
-      lockWaitMs: 1000,
+        // A command that waits longer tries again, and looks at its own time limit meanwhile.
+        lockWaitMs: 1000,
+        // A small cache is a promise of little memory, and the worker has more of its own than that.
+        treeWorker: options.cacheBytes >= workerCacheBytesMin,
         durability: delayedCommitsMs === undefined ? 'sync' : { delayedMs: delayedCommitsMs },
       });
       undo.add(() => engine.close());

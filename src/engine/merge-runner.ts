@@ -58,7 +58,8 @@ export class MergeRunner {
   /** The extents of a merge, written. The numbers of all blocks that were written for it are in `written`, also when it fails. */
   async run(tree: Tree, work: MergeWork, written: BlockNumber[]): Promise<MergedExtents> {
     const merging: Merging = { tree, work, written };
-    return this.#state.env.tasks.isWorthSending(bytesOf(work)) ? await this.#send(merging) : await this.#runInline(merging);
+    const { env, options } = this.#state;
+    return options.treeWorker && env.tasks.isWorthSending(bytesOf(work)) ? await this.#send(merging) : await this.#runInline(merging);
   }
 
   /** Lets the worker go. */

@@ -49,6 +49,7 @@ export function engineOptions(given: Partial<EngineOptions>): EngineOptions {
     logWriter: 'overwrite-dsync',
     checkpointPeriodMs: 60_000,
     lockWaitMs: 30_000,
+    treeWorker: true,
     spillBytes: Math.floor(cacheBytes / 8),
     frontBytes: clamp(cacheBytes / 16, 64 * 1024, 8 * MiB),
     bufferBytes: clamp(cacheBytes / 64, 64 * 1024, MiB),

@@ -57,6 +57,8 @@ export interface EngineOptions {
   readonly frontBytes: number;
   /** Bytes that wait for one child before they are pushed down. */
   readonly bufferBytes: number;
+  /** Whether large merges may go to the tree worker, a thread with some 45 MB of memory of its own. */
+  readonly treeWorker: boolean;
   /** What a dictionary gets whose creator says nothing. */
   readonly dictionary: DictionaryOptions;
 }
