@@ -115,7 +115,10 @@ export class Checkpoints {
     let bytes = 0;
     for (const { tree, node } of capture.nodes) {
       bytes += nodeBytes(node);
-      if (tree.writing.delete(node.number) && !tree.dirty.has(node.number)) cache.put(nodeKey(node.number), node, nodeBytes(node), { as: 'guide', pinned: false });
+      if (!tree.writing.delete(node.number) || tree.dirty.has(node.number)) continue;
+      // Whatever the cache has under this number is older.
+      cache.forget(nodeKey(node.number));
+      cache.put(nodeKey(node.number), node, nodeBytes(node), { as: 'guide', pinned: false });
     }
     budget.change('nodes', -bytes);
     this.#state.chargeTables();

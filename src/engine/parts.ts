@@ -19,27 +19,42 @@ type ExtentPart = NonNullable<Miss['part']>;
 /** Reads parts of blocks. */
 export class Parts {
   readonly #state: EngineState;
-  readonly #inFlight: Map<PartKey, Promise<Part>> = new Map();
+  /** What is being read, and the version of its tree when that began: of a node an edit may make another one meanwhile. */
+  readonly #inFlight: Map<PartKey, { readonly version: number; readonly reading: Promise<Part> }> = new Map();
 
   constructor(state: EngineState) {
     this.#state = state;
   }
 
-  /** Brings the missed part into the cache, pinned; returns its key for `unpin`. */
-  async fetch(tree: Tree, miss: Miss): Promise<PartKey> {
+  /**
+   * Brings the missed part into the cache, pinned; returns its key for `unpin`. Undefined, and nothing kept, where the tree was changed while a node was
+   * read: what was read may be what the node was before, and whoever walks finds the way anew.
+   */
+  async fetch(tree: Tree, miss: Miss): Promise<PartKey | undefined> {
     const key = keyOf(miss);
-    let reading = this.#inFlight.get(key);
-    if (reading === undefined) {
-      reading = (miss.part === undefined ? this.#readNode(miss.block) : this.#readPart(miss.part)).finally(() => {
-        this.#inFlight.delete(key);
-      });
-      this.#inFlight.set(key, reading);
-    }
-    const part = await reading.catch((error: unknown) => {
+    const { version } = tree;
+    const isStale = (): boolean => miss.part === undefined && tree.version !== version;
+    let part: Part;
+    try {
+      part = await this.#reading(key, miss, version);
+    } catch (error) {
+      if (isStale()) return undefined;
       throw this.placed(error, tree, miss);
-    });
+    }
+    if (isStale()) return undefined;
     this.#keep(key, part);
     return key;
+  }
+
+  /** The read of a part that is under way, or one that begins now. */
+  #reading(key: PartKey, miss: Miss, version: number): Promise<Part> {
+    const known = this.#inFlight.get(key);
+    if (known !== undefined && (miss.part !== undefined || known.version === version)) return known.reading;
+    const reading: Promise<Part> = (miss.part === undefined ? this.#readNode(miss.block) : this.#readPart(miss.part)).finally(() => {
+      if (this.#inFlight.get(key)?.reading === reading) this.#inFlight.delete(key);
+    });
+    this.#inFlight.set(key, { version, reading });
+    return reading;
   }
 
   /** Decodes what was read ahead of a basement. What is damaged is met again by whoever wants it. */

@@ -21,7 +21,8 @@ export class Pins {
 
   /** Fetches what a walk missed. Called in the same turn as the walk, so the block is still in the tree; the read holds it from then on. */
   async fetch(tree: Tree, miss: Miss): Promise<void> {
-    this.#keys.push(await this.#parts.fetch(tree, miss));
+    const key = await this.#parts.fetch(tree, miss);
+    if (key !== undefined) this.#keys.push(key);
     this.#state.checkUsable();
   }
 

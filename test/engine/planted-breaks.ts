@@ -253,10 +253,6 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'commits.js', from: 'tree.droppedSeq = this.#seq;', to: 'if (this.#state.hasLog) tree.droppedSeq = this.#seq;',
   },
   {
-    law: '14', name: 'an empty front is flushed', caught: clients(238),
-    file: 'state.js', from: 'oldest !== undefined && oldest <= seq', to: '(oldest ?? Infinity) <= seq',
-  },
-  {
     law: '15', name: 'two jobs work on the same nodes at once', caught: clients(20),
     file: 'background.js', from: 'if (frozen !== undefined)\n            return await this.#flush(frozen);', to: 'if (frozen !== undefined) { const both = [this.#flush(frozen), heavy === undefined ? undefined : this.#push(heavy)]; await both[1]; return await both[0]; }',
   },
@@ -329,12 +325,12 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'wal/redo-log.js', from: 'this.#chain = first.chain;', to: '',
   },
   {
-    law: '22', name: 'recovery does not write the superblock again that it chose', caught: lives(339),
+    law: '22', name: 'recovery does not write the superblock again that it chose', caught: lives(534),
     file: 'block/block-store.js', from: 'await writeSuperblock(file, chosen.superblock, chosen.slot);', to: '',
   },
   {
     law: '24', name: 'the name of the data directory is not synced', caught: images(1),
-    file: 'environment.js', from: 'await env.files.syncDirectory(parent);', to: '',
+    file: 'environment.js', from: 'await env.files.syncDirectory(parentOf(at))', to: 'await Promise.resolve()',
   },
   {
     law: '24', name: 'the name of the log directory is not synced', caught: images(1),

@@ -196,7 +196,7 @@ async function recycledSegments(open: OpenEnvironment): Promise<void> {
   const images: { sim: SimEnv; acked: number }[] = [];
   await sim.run(async () => {
     const engine = await open(sim, '/data', options);
-    for (let i = 0; i < 150; i++) {
+    for (let i = 0; i < 420; i++) {
       await put(engine, engine.catalogDictionary, `key ${i}`, 'x'.repeat(300));
       if (i % 5 === 0) images.push({ sim: sim.crash('power'), acked: engine.visible });
     }
