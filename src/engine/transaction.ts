@@ -3,12 +3,13 @@
 
 import { compareBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
-import { hash52 } from '../base/hash.ts';
 import { recordOf, stampAll } from './commit-record.ts';
 import type { CommitRecord } from './commit-record.ts';
 import { EngineCursor } from './cursor.ts';
 import { dictionaryOptions, messageBytesMax, transactionBytesMax } from './options.ts';
 import type { EngineParts } from './engine-parts.ts';
+import { HeldLocks } from './held-locks.ts';
+import type { LockingTransaction } from './held-locks.ts';
 import { messageKinds } from './run/message.ts';
 import { emptyRecord } from './state.ts';
 import { diskFull } from './throttle.ts';
@@ -17,10 +18,6 @@ import type { OwnWrites } from './tree/scan.ts';
 import type { Spill } from './tree/spilled.ts';
 import type { Found } from './tree/search.ts';
 import { Tree } from './tree/tree.ts';
-import { lockBytes } from './txn/lock-table.ts';
-import { waitForRange, whileRangesHold } from './range-waits.ts';
-import type { LockOwner, PendingLock } from './txn/lock-table.ts';
-import type { PendingRange } from './txn/range-locks.ts';
 import { SpilledWrites } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
@@ -28,35 +25,27 @@ import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq,
 /** How often and how long a commit that gives space back waits for the log to have some. */
 const refusalsMax = 40;
 const refusalMs = 100;
-/** Fewer locks on keys stay what they are. */
-const escalateFrom = 1000;
 const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 
 const nothing = new Uint8Array(0);
 const noBlock = 0 as Tree['root'];
 
 /** A transaction of an open environment. */
-export class EngineTransaction implements Transaction, LockOwner {
+export class EngineTransaction implements Transaction, LockingTransaction {
   readonly id: number;
   readonly mode: TransactionMode;
   readonly snapshot: Seq;
   readonly #parts: EngineParts;
   readonly #writes: WriteSet;
-  readonly #held: Set<number> = new Set();
+  readonly #locks: HeldLocks;
   /** What was written and is in memory no more. */
   #spilled: SpilledWrites | undefined;
   /** What of it the record of the commit names. */
   #announced: readonly Spill[] = [];
-  /** Dictionaries of which it has all, in the place of locks on keys. */
-  readonly #escalated: Set<DictionaryId> = new Set();
-  /** Dictionaries in which it has locked or written a key, or locked a range. */
-  readonly #used: Set<DictionaryId> = new Set();
-  #lastUsed: DictionaryId | undefined;
   /** Dictionaries made here, for reading one's own writes before the commit. */
   readonly #created: Map<DictionaryId, Tree> = new Map();
   #writeSetBytes: number = 0;
   #refusals: number = 0;
-  #waiting: PendingLock | PendingRange | undefined;
   #open: boolean = true;
 
   constructor(parts: EngineParts, id: number, mode: TransactionMode, snapshot: Seq) {
@@ -66,6 +55,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     this.snapshot = snapshot;
     const { state } = parts;
     this.#writes = new WriteSet(state.frontPool);
+    this.#locks = new HeldLocks(state, this);
     state.snapshots.open(snapshot);
     if (mode === 'snapshot') state.recent.open(snapshot);
     state.counters.openTransactions += 1;
@@ -83,6 +73,11 @@ export class EngineTransaction implements Transaction, LockOwner {
   #checkWritable(): void {
     this.#checkOpen();
     if (this.mode === 'read') throw new EngineError('closed', 'a read transaction writes nothing');
+  }
+
+  checkWritable(id: DictionaryId): void {
+    this.#checkWritable();
+    this.#treeToWrite(id);
   }
 
   /** The tree as it is, whoever sees it. */
@@ -154,80 +149,22 @@ export class EngineTransaction implements Transaction, LockOwner {
   }
 
   lock(id: DictionaryId, key: Uint8Array): Soon<void> {
-    this.#checkWritable();
-    this.#treeToWrite(id);
-    const hash = hash52(id, key);
-    if (this.#held.has(hash)) return undefined;
-    const { state } = this.#parts;
-    if (!state.ranges.isEmpty) {
-      const free = this.#waitForRanges(id, key);
-      if (free !== undefined) return free.then(() => this.lock(id, key));
-    }
-    this.#use(id);
-    if (this.#escalated.has(id)) { this.#checkRecent(id, key, hash); return; }
-    if (!state.locks.tryLock(hash, this)) {
-      if (this.mode === 'statement') return this.#waitForLock(hash, id);
-      state.counters.conflicts += 1;
-      throw new EngineError('write-conflict', 'another transaction holds the key');
-    }
-    this.#hold(hash);
-    this.#checkRecent(id, key, hash);
-  }
-
-  /** Whoever has the lock looks whether somebody was there since the snapshot (law 4). */
-  #checkRecent(id: DictionaryId, key: Uint8Array, hash: number): undefined {
-    const { state } = this.#parts;
-    if (this.mode === 'snapshot' && (state.recent.conflicts(hash, this.snapshot) || state.recent.removedSince(id, key, this.snapshot))) {
-      state.counters.conflicts += 1;
-      throw new EngineError('write-conflict', 'the key was changed after the snapshot');
-    }
-    return undefined;
-  }
-
-  /** Makes this transaction a user of the dictionary, whom those wait for who want a range of it. */
-  #use(id: DictionaryId): void {
-    if (id === this.#lastUsed) return;
-    this.#lastUsed = id;
-    this.#used.add(id);
-    this.#parts.state.ranges.enter(id, this);
-  }
-
-  /** Undefined when no range of others keeps the key from this transaction; else a conflict, or a wait. */
-  #waitForRanges(id: DictionaryId, key: Uint8Array): Promise<void> | undefined {
-    const { state } = this.#parts;
-    const stand = state.ranges.stand(id, key, this);
-    if (stand === 'free' || (stand === 'wanted' && (this.mode !== 'statement' || this.#used.has(id)))) return undefined;
-    if (this.mode === 'statement') return whileRangesHold(state, { id, key, owner: this }, () => this.#open).then(() => this.#checkWritable());
-    state.counters.conflicts += 1;
-    throw new EngineError('write-conflict', 'another transaction holds a range with the key');
+    this.checkWritable(id);
+    return this.#locks.lock(id, key);
   }
 
   lockRange(id: DictionaryId, range: KeyRange): Soon<void> {
-    this.#checkWritable();
-    this.#treeToWrite(id);
-    this.#used.add(id);
-    if (this.#parts.state.ranges.tryLock(id, range, this)) return undefined;
-    if (this.mode === 'statement') return this.#waitForRange(id, range);
-    this.#parts.state.counters.conflicts += 1;
-    throw new EngineError('write-conflict', 'other transactions have written to the dictionary');
-  }
-
-  async #waitForRange(id: DictionaryId, range: KeyRange): Promise<void> {
-    await waitForRange(this.#parts.state, { id, range, owner: this }, (pending) => {
-      this.#waiting = pending;
-    });
-    this.#checkWritable();
-    this.#treeToWrite(id);
+    this.checkWritable(id);
+    return this.#locks.lockRange(id, range);
   }
 
   deleteRange(id: DictionaryId, range: KeyRange, rows: number, bytes: number): Soon<void> {
     this.#checkWritable();
     const tree = this.#treeToWrite(id);
     if (isEmptyRange(range)) return undefined;
-    this.#used.add(id);
-    if (this.#created.has(id) || this.#parts.state.ranges.tryLock(id, range, this)) {
+    if (this.#created.has(id) || this.#locks.tryRange(id, range)) {
       if (this.mode === 'statement' || tree.lastSeq <= this.snapshot) { this.#writeRange(id, range, { rows, bytes }); return; }
-    } else if (this.mode === 'statement') return this.#waitForRange(id, range).then(() => this.#writeRange(id, range, { rows, bytes }));
+    } else if (this.mode === 'statement') return this.#locks.waitForRange(id, range).then(() => this.#writeRange(id, range, { rows, bytes }));
     return this.#removeEach(id, range, { rows, bytes });
   }
 
@@ -250,32 +187,6 @@ export class EngineTransaction implements Transaction, LockOwner {
     this.#writes.count(id, -gone.rows, -gone.bytes);
   }
 
-  #hold(hash: number): void {
-    this.#held.add(hash);
-    this.#parts.state.budget.change('locks', lockBytes);
-  }
-
-  async #waitForLock(hash: number, id: DictionaryId): Promise<void> {
-    const { state } = this.#parts;
-    const pending = state.locks.wait(hash, this);
-    this.#waiting = pending;
-    const timer = new AbortController();
-    const limit = state.env.clock.sleep(state.options.lockWaitMs, timer.signal).then(() => {
-      if (!timer.signal.aborted) pending.cancel(new EngineError('locked', `a lock was not granted in ${state.options.lockWaitMs} ms`));
-    });
-    try {
-      await pending.granted;
-      if (this.#open) this.#hold(hash);
-      else state.locks.unlock(hash, this);
-    } finally {
-      this.#waiting = undefined;
-      timer.abort();
-      await limit;
-    }
-    this.#checkWritable();
-    this.#treeToWrite(id);
-  }
-
   put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
     const locked = this.lock(id, key);
     if (locked !== undefined) return this.#writeAfter(locked, id, { key, kind: messageKinds.put, value });
@@ -294,25 +205,15 @@ export class EngineTransaction implements Transaction, LockOwner {
   }
 
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
-    this.#checkCovered(id, key);
+    this.checkWritable(id);
+    this.#locks.cover(id, key);
     return this.#write(id, key, messageKinds.put, value);
   }
 
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void> {
-    this.#checkCovered(id, key);
+    this.checkWritable(id);
+    this.#locks.cover(id, key);
     return this.#write(id, key, messageKinds.remove, nothing);
-  }
-
-  /** A key that another lock covers; a range that somebody holds is a conflict all the same. */
-  #checkCovered(id: DictionaryId, key: Uint8Array): void {
-    this.#checkWritable();
-    this.#treeToWrite(id);
-    const { ranges, counters } = this.#parts.state;
-    if (!ranges.isEmpty && ranges.stand(id, key, this) === 'held') {
-      counters.conflicts += 1;
-      throw new EngineError('write-conflict', 'another transaction holds a range with the key');
-    }
-    this.#use(id);
   }
 
   #write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): Soon<void> {
@@ -338,20 +239,7 @@ export class EngineTransaction implements Transaction, LockOwner {
     this.#checkOpen();
     this.#writes.foldCounts();
     this.#charge(this.#writes.byteSize + spilled.byteSize - this.#writeSetBytes);
-    this.#escalate();
-  }
-
-  /** One lock on each dictionary in the place of many on keys, if nobody else writes to any of them. */
-  #escalate(): void {
-    const { ranges, locks, budget } = this.#parts.state;
-    if (this.#held.size < escalateFrom || ![...this.#used].every((id) => ranges.isFree(id, this))) return;
-    for (const id of this.#used) {
-      ranges.tryLock(id, {}, this);
-      this.#escalated.add(id);
-    }
-    for (const hash of this.#held) locks.unlock(hash, this);
-    budget.change('locks', -this.#held.size * lockBytes);
-    this.#held.clear();
+    this.#locks.escalate();
   }
 
   #charge(bytes: number): void {
@@ -475,14 +363,10 @@ export class EngineTransaction implements Transaction, LockOwner {
   #end(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#waiting?.cancel(new EngineError('closed', 'the transaction has ended'));
     const { state } = this.#parts;
     state.snapshots.close(this.snapshot);
     if (this.mode === 'snapshot') state.recent.close(this.snapshot);
-    for (const hash of this.#held) state.locks.unlock(hash, this);
-    state.ranges.leave(this.#used, this);
-    state.budget.change('locks', -this.#held.size * lockBytes);
-    this.#held.clear();
+    this.#locks.release();
     this.#charge(-this.#writeSetBytes);
     this.#writes.release();
     this.#spilled?.release();

@@ -49,7 +49,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   {
     law: '2', name: 'locks are given back before the commit is applied', caught: clients(1),
     file: 'transaction.js', from: 'return this.#writes.isEmpty && this.#spilled === undefined && rows === undefined ? this.snapshot : await this.#commit(rows);',
-    to: 'const going = this.#writes.isEmpty ? this.snapshot : this.#commit(); await undefined; await undefined; await undefined; for (const hash of this.#held) this.#parts.state.locks.unlock(hash, this); this.#parts.state.budget.change("locks", -this.#held.size * lockBytes); this.#held.clear(); return await going;',
+    to: 'const going = this.#writes.isEmpty ? this.snapshot : this.#commit(); await undefined; await undefined; await undefined; this.#locks.release(); return await going;',
   },
   {
     law: '3', name: 'a job does not know the open snapshots', caught: history(1),
@@ -69,7 +69,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '4', name: 'recent keys are not asked', caught: history(4),
-    file: 'transaction.js', from: 'state.recent.conflicts(hash, this.snapshot)', to: 'false',
+    file: 'held-locks.js', from: 'recent.conflicts(hash, snapshot)', to: 'false',
   },
   {
     law: '4', name: 'recent keys are asked before the lock is had', caught: clients(6),

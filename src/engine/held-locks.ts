@@ -1,0 +1,180 @@
+// What one transaction holds of its environment's locks: keys, ranges of keys, whole dictionaries in the place of many keys (law 7), and what it
+// waits for. A lock is had first, then the recent keys are asked (law 4). All of it is free when the transaction ends.
+
+import { EngineError } from '../base/errors.ts';
+import { hash52 } from '../base/hash.ts';
+import { waitForRange, whileRangesHold } from './range-waits.ts';
+import type { EngineState } from './state.ts';
+import { lockBytes } from './txn/lock-table.ts';
+import type { LockOwner, PendingLock } from './txn/lock-table.ts';
+import type { PendingRange } from './txn/range-locks.ts';
+import type { DictionaryId, KeyRange, Seq, Soon, TransactionMode } from './types.ts';
+
+/** Fewer locks on keys stay what they are. */
+const escalateFrom = 1000;
+
+/** The transaction whose locks they are. */
+export interface LockingTransaction {
+  readonly id: number;
+  readonly mode: TransactionMode;
+  readonly snapshot: Seq;
+  readonly isOpen: boolean;
+  /** Throws when the transaction has ended, or can write to the dictionary no more: asked again after each wait. */
+  checkWritable(id: DictionaryId): void;
+}
+
+/** The locks of one transaction. */
+export class HeldLocks implements LockOwner {
+  readonly #state: EngineState;
+  readonly #of: LockingTransaction;
+  readonly #keys: Set<number> = new Set();
+  /** Dictionaries of which it has all, in the place of locks on keys. */
+  readonly #escalated: Set<DictionaryId> = new Set();
+  /** Dictionaries in which it has locked or written a key, or locked a range. */
+  readonly #used: Set<DictionaryId> = new Set();
+  #lastUsed: DictionaryId | undefined;
+  #waiting: PendingLock | PendingRange | undefined;
+
+  constructor(state: EngineState, of: LockingTransaction) {
+    this.#state = state;
+    this.#of = of;
+  }
+
+  get id(): number {
+    return this.#of.id;
+  }
+
+  /** Takes the lock of a key. */
+  lock(id: DictionaryId, key: Uint8Array): Soon<void> {
+    const hash = hash52(id, key);
+    if (this.#keys.has(hash)) return undefined;
+    const state = this.#state;
+    if (!state.ranges.isEmpty) {
+      const free = this.#waitForRanges(id, key);
+      if (free !== undefined) return this.#lockAfter(free, id, key);
+    }
+    this.#use(id);
+    if (this.#escalated.has(id)) { this.#checkRecent(id, key, hash); return; }
+    if (!state.locks.tryLock(hash, this)) {
+      if (this.#of.mode === 'statement') return this.#waitForLock(hash, id);
+      throw this.#conflict('another transaction holds the key');
+    }
+    this.#hold(hash);
+    this.#checkRecent(id, key, hash);
+  }
+
+  async #lockAfter(free: Promise<void>, id: DictionaryId, key: Uint8Array): Promise<void> {
+    await free;
+    this.#of.checkWritable(id);
+    await this.lock(id, key);
+  }
+
+  #conflict(message: string): EngineError {
+    this.#state.counters.conflicts += 1;
+    return new EngineError('write-conflict', message);
+  }
+
+  /** Whoever has the lock looks whether somebody was there since the snapshot (law 4). */
+  #checkRecent(id: DictionaryId, key: Uint8Array, hash: number): undefined {
+    const { recent } = this.#state;
+    const { mode, snapshot } = this.#of;
+    if (mode === 'snapshot' && (recent.conflicts(hash, snapshot) || recent.removedSince(id, key, snapshot))) {
+      throw this.#conflict('the key was changed after the snapshot');
+    }
+    return undefined;
+  }
+
+  /** Makes the transaction a user of the dictionary, whom those wait for who want a range of it. */
+  #use(id: DictionaryId): void {
+    if (id === this.#lastUsed) return;
+    this.#lastUsed = id;
+    this.#used.add(id);
+    this.#state.ranges.enter(id, this);
+  }
+
+  /** A key that another lock covers; a range that somebody holds is a conflict all the same. */
+  cover(id: DictionaryId, key: Uint8Array): void {
+    const { ranges } = this.#state;
+    if (!ranges.isEmpty && ranges.stand(id, key, this) === 'held') throw this.#conflict('another transaction holds a range with the key');
+    this.#use(id);
+  }
+
+  /** Undefined when no range of others keeps the key from this transaction; else a conflict, or a wait. */
+  #waitForRanges(id: DictionaryId, key: Uint8Array): Promise<void> | undefined {
+    const isStatement = this.#of.mode === 'statement';
+    const stand = this.#state.ranges.stand(id, key, this);
+    if (stand === 'free' || (stand === 'wanted' && (!isStatement || this.#used.has(id)))) return undefined;
+    if (isStatement) return whileRangesHold(this.#state, { id, key, owner: this }, () => this.#of.isOpen);
+    throw this.#conflict('another transaction holds a range with the key');
+  }
+
+  /** Takes a range if that can be done at once; whether it was. */
+  tryRange(id: DictionaryId, range: KeyRange): boolean {
+    this.#used.add(id);
+    return this.#state.ranges.tryLock(id, range, this);
+  }
+
+  /** Takes a range: a `statement` waits for it. */
+  lockRange(id: DictionaryId, range: KeyRange): Soon<void> {
+    if (this.tryRange(id, range)) return undefined;
+    if (this.#of.mode === 'statement') return this.waitForRange(id, range);
+    throw this.#conflict('other transactions have written to the dictionary');
+  }
+
+  async waitForRange(id: DictionaryId, range: KeyRange): Promise<void> {
+    await waitForRange(this.#state, { id, range, owner: this }, (pending) => {
+      this.#waiting = pending;
+    });
+    this.#of.checkWritable(id);
+  }
+
+  #hold(hash: number): void {
+    this.#keys.add(hash);
+    this.#state.budget.change('locks', lockBytes);
+  }
+
+  async #waitForLock(hash: number, id: DictionaryId): Promise<void> {
+    const state = this.#state;
+    const pending = state.locks.wait(hash, this);
+    this.#waiting = pending;
+    const timer = new AbortController();
+    const limit = state.env.clock.sleep(state.options.lockWaitMs, timer.signal).then(() => {
+      if (!timer.signal.aborted) pending.cancel(new EngineError('locked', `a lock was not granted in ${state.options.lockWaitMs} ms`));
+    });
+    try {
+      await pending.granted;
+      if (this.#of.isOpen) this.#hold(hash);
+      else state.locks.unlock(hash, this);
+    } finally {
+      this.#waiting = undefined;
+      timer.abort();
+      await limit;
+    }
+    this.#of.checkWritable(id);
+  }
+
+  /** One lock on each dictionary in the place of many on keys, if nobody else writes to any of them. */
+  escalate(): void {
+    const { ranges } = this.#state;
+    if (this.#keys.size < escalateFrom || ![...this.#used].every((id) => ranges.isFree(id, this))) return;
+    for (const id of this.#used) {
+      ranges.tryLock(id, {}, this);
+      this.#escalated.add(id);
+    }
+    this.#unlockKeys();
+  }
+
+  #unlockKeys(): void {
+    const { locks, budget } = this.#state;
+    for (const hash of this.#keys) locks.unlock(hash, this);
+    budget.change('locks', -this.#keys.size * lockBytes);
+    this.#keys.clear();
+  }
+
+  /** The transaction has ended: who waits in it hears of it, and everything is free. */
+  release(): void {
+    this.#waiting?.cancel(new EngineError('closed', 'the transaction has ended'));
+    this.#unlockKeys();
+    this.#state.ranges.leave(this.#used, this);
+  }
+}
