@@ -1,90 +1,71 @@
-// Single-index random puts, point gets and a scan, FrondDB's engine beside others in one run: `node bench/compare/run.mjs [ROWS] [CACHE_MB] [ENGINES]`
-// after `npm install` in this folder and a build of the product. Each engine runs in a process of its own; an engine that is not installed is left out.
-// Random 16-byte keys, values of 100 bytes of which half compress, 1,000 rows a commit, each commit on the disk before the next.
+// FrondDB's engine beside others in one run: `node bench/compare/run.mjs EXPERIMENT [--rows N] [--cache MB] [--with a,b]` after `npm install` in this
+// folder and a build of the product. EXPERIMENT is puts, iibench, mixed or groups (experiments.mjs). The same cache, and each commit on the disk before
+// the next, for all. Each store runs in a process of its own, and one that is not installed says so. FROND_BENCH_DIR is where the data goes.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { engines } from './engines.mjs';
+import { parseArgs } from 'node:util';
+import { experiments } from './experiments.mjs';
+import { peakMb } from './measured.mjs';
+import { openFrond } from './stores/frond.mjs';
+import { openClassicLevel, openNextRocks, openRocks } from './stores/level.mjs';
+import { openLmdb } from './stores/lmdb.mjs';
+import { openInnoDb, openMyRocks } from './stores/mariadb.mjs';
+import { openSqlite } from './stores/sqlite.mjs';
 
-const [rowsText = '1000000', cacheText = '64', names = Object.keys(engines).join(), child] = process.argv.slice(2);
-const [rows, cacheBytes] = [Number(rowsText), Number(cacheText) << 20];
-const batch = 1000;
-const gets = 20_000;
-
-let state = 12_345;
-function next() {
-  state ^= state << 13;
-  state ^= state >>> 17;
-  state ^= state << 5;
-  return state >>> 0;
-}
-
-function row() {
-  const key = new Uint8Array(16);
-  const words = new Uint32Array(key.buffer);
-  for (let i = 0; i < 4; i++) words[i] = next();
-  const value = new Uint8Array(100);
-  for (let i = 0; i < 50; i++) value[i] = 97 + (key[i & 15] % 26);
-  return [key, value];
-}
-
-const written = () => Number(/write_bytes: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
-const cpuUs = () => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
+const stores = {
+  fronddb: openFrond,
+  'classic-level': openClassicLevel,
+  '@nxtedition/rocksdb': openNextRocks,
+  rocksdb: openRocks,
+  'better-sqlite3': openSqlite,
+  lmdb: openLmdb,
+  InnoDB: openInnoDb,
+  MyRocks: openMyRocks,
 };
 
-async function runOne(name) {
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rows: { type: 'string', default: '1000000' }, cache: { type: 'string', default: '64' }, with: { type: 'string', default: Object.keys(stores).join(',') }, child: { type: 'string' } },
+});
+const [name] = positionals;
+const experiment = experiments[name];
+if (experiment === undefined) {
+  console.error(`Which experiment? One of ${Object.keys(experiments).join(', ')}.`);
+  process.exit(2);
+}
+
+async function runOne(storeName) {
   const directory = mkdtempSync(join(process.env.FROND_BENCH_DIR ?? tmpdir(), 'frond-compare-'));
   try {
-    const engine = await engines[name](directory, cacheBytes);
-    const buckets = [];
-    const kept = [];
-    let longestMs = 0;
-    const began = performance.now();
-    const [cpuBefore, writtenBefore] = [cpuUs(), written()];
-    for (let done = 0; done < rows; done += batch) {
-      const bucket = Math.floor((done * 10) / rows);
-      buckets[bucket] ??= cpuUs();
-      const data = Array.from({ length: batch }, row);
-      if (kept.length < gets) kept.push(data[0][0], data[1][0]);
-      const start = performance.now();
-      await engine.write(data);
-      longestMs = Math.max(longestMs, performance.now() - start);
+    const store = await stores[storeName](directory, Number(values.cache) << 20);
+    try {
+      const figures = await experiment.run(store, Number(values.rows));
+      const peak = peakMb(store.pid);
+      await store.close();
+      const diskBytes = (Number(execFileSync('du', ['-sk', directory], { encoding: 'utf8' }).split('\t')[0]) * 1024) / Number(values.rows);
+      console.log(JSON.stringify({ ...figures, diskBytes, peakMb: peak }));
+    } catch (error) {
+      await store.close();
+      throw error;
     }
-    const seconds = (performance.now() - began) / 1000;
-    buckets.push(cpuUs());
-    const perBucket = buckets.slice(1).map((cpu, i) => (cpu - buckets[i]) / (rows / 10));
-    const bytes = written() - writtenBefore;
-    const cpu = (buckets.at(-1) - cpuBefore) / rows;
-    const getsBegan = cpuUs();
-    const found = await engine.get(kept);
-    const getUs = (cpuUs() - getsBegan) / kept.length;
-    const scanBegan = cpuUs();
-    const scanned = await engine.scan();
-    const scanUs = (cpuUs() - scanBegan) / scanned;
-    if (found !== kept.length || scanned !== rows) throw new Error(`${name}: ${String(found)} of ${String(kept.length)} found, ${String(scanned)} of ${String(rows)} scanned`);
-    await engine.close();
-    const diskMb = Number(execFileSync('du', ['-sk', directory], { encoding: 'utf8' }).split('\t')[0]) / 1024;
-    console.log(JSON.stringify({ name, seconds, cpu, first: perBucket[0], last: perBucket.at(-1), bytes: bytes / rows, disk: (diskMb * 1048576) / rows, getUs, scanUs, longestMs, rss: process.resourceUsage().maxRSS / 1024 }));
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-if (child !== undefined) await runOne(child);
-else {
-  console.log(`${rowsText} rows, cache ${cacheText} MB\n\n| engine | rows a CPU-second | CPU us a row: all, first, last tenth | bytes written a row | bytes on disk a row | get, CPU us | scan, CPU us a row | longest commit ms | rows/s | RSS MB |\n|---|---|---|---|---|---|---|---|---|---|`);
-  for (const name of names.split(',')) {
-    const { stdout, stderr, status } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), rowsText, cacheText, names, name], { encoding: 'utf8' });
-    if (status !== 0) console.log(`| ${name} | ${stderr.split('\n').find((line) => line.includes('Error')) ?? 'failed'} |`);
-    else {
-      const r = JSON.parse(stdout.trim().split('\n').at(-1));
-      const f = (value, digits = 1) => value.toFixed(digits);
-      console.log(`| ${r.name} | ${f(1e6 / r.cpu, 0)} | ${f(r.cpu)}, ${f(r.first)}, ${f(r.last)} | ${f(r.bytes, 0)} | ${f(r.disk, 0)} | ${f(r.getUs)} | ${f(r.scanUs, 2)} | ${f(r.longestMs, 0)} | ${f(rows / r.seconds, 0)} | ${f(r.rss, 0)} |`);
-    }
-  }
+if (values.child !== undefined) {
+  await runOne(values.child);
+  process.exit(0);
+}
+console.log(`${name}: ${values.rows} rows, cache ${values.cache} MB, machine's load ${loadavg()[0].toFixed(1)}\n`);
+console.log(`| store | ${experiment.columns.map(([title]) => title).join(' | ')} |\n|${'---|'.repeat(experiment.columns.length + 1)}`);
+for (const storeName of values.with.split(',')) {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), ...process.argv.slice(2), '--child', storeName], { encoding: 'utf8' });
+  const figures = status === 0 ? JSON.parse(stdout.trim().split('\n').at(-1)) : undefined;
+  const cells = figures === undefined ? [stderr.split('\n').find((line) => line.includes('Error')) ?? 'failed'] : experiment.columns.map(([, cell]) => cell(figures));
+  console.log(`| ${[storeName, ...cells].join(' | ')} |`);
 }

@@ -1,0 +1,130 @@
+// The experiments: each takes an open store and a number of rows and gives a record of figures. Figures are processor time of the store in us, bytes
+// sent to storage, milliseconds of waiting.
+
+import { at, making, storeUs, writtenBytes } from './measured.mjs';
+import { below, indexedRow, pairRow, randomColumn } from './rows.mjs';
+
+const rowsACommit = 1000;
+const buckets = 10;
+
+/** Runs `work` and gives processor time a unit, in us. */
+async function usOf(store, work) {
+  const before = storeUs(store.pid);
+  const units = await work();
+  return (storeUs(store.pid) - before) / units;
+}
+
+/** Writes `rows` rows in commits; gives what each tenth of them cost. */
+async function load(store, rows, makeCommit, afterCommit) {
+  const marks = [];
+  const waits = [];
+  const begun = performance.now();
+  for (let done = 0; done < rows; done += rowsACommit) {
+    const bucket = Math.floor((done * buckets) / rows);
+    marks[bucket] ??= { us: storeUs(store.pid), bytes: writtenBytes(store.pid) };
+    const entries = making(() => makeCommit(done));
+    const start = performance.now();
+    await store.write(entries);
+    waits.push(performance.now() - start);
+    if (afterCommit !== undefined) await afterCommit(done);
+  }
+  marks.push({ us: storeUs(store.pid), bytes: writtenBytes(store.pid) });
+  const seconds = (performance.now() - begun) / 1000;
+  waits.sort((a, b) => a - b);
+  const tenth = (what) => marks.slice(1).map((mark, i) => (mark[what] - marks[i][what]) / (rows / buckets));
+  const [us, bytes] = [tenth('us'), tenth('bytes')];
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  return { us: mean(us), usFirst: us[0], usLast: us.at(-1), bytes: mean(bytes), bytesLast: bytes.at(-1), rate: rows / seconds, p999Ms: at(waits, 0.999), longestMs: waits.at(-1) };
+}
+
+/** Random puts into one index, then gets of keys that are there and a scan of everything. */
+async function puts(store, rows) {
+  const kept = [];
+  const figures = await load(store, rows, () => {
+    const pairs = Array.from({ length: rowsACommit }, pairRow);
+    if (kept.length < 20_000) kept.push(pairs[0][0], pairs[1][0]);
+    return store.makePairs(pairs);
+  });
+  let [found, scanned] = [0, 0];
+  const getUs = await usOf(store, async () => {
+    found = await store.get(kept);
+    return kept.length;
+  });
+  const scanUs = await usOf(store, async () => (scanned = await store.scan()));
+  if (found !== kept.length || scanned !== rows) throw new Error(`Error: ${String(found)} of ${String(kept.length)} found, ${String(scanned)} of ${String(rows)} scanned`);
+  return { ...figures, getUs, scanUs };
+}
+
+/** The iiBench shape, then ranges of an index alone (1,000 entries) and with the rows fetched (100). */
+async function iibench(store, rows) {
+  const figures = await load(store, rows, (done) => store.makeEntries(Array.from({ length: rowsACommit }, (_, i) => indexedRow(done + i))));
+  const ranges = async (count, limit, read) => {
+    let total = 0;
+    for (let i = 0; i < count; i++) total += await read(below(3), randomColumn(), limit);
+    if (total < (count * limit) / 2) throw new Error(`Error: only ${String(total)} rows in ${String(count)} ranges`);
+    return total;
+  };
+  const rangeUs = await usOf(store, () => ranges(100, 1000, store.indexRange));
+  const fetchUs = await usOf(store, () => ranges(20, 100, store.fetchRange));
+  return { ...figures, rangeUs, fetchUs };
+}
+
+/** Inserts with ten range reads of 100 entries after each commit: reads of what was just written. */
+async function mixed(store, rows) {
+  let [readUs, read] = [0, 0];
+  const figures = await load(store, rows, (done) => store.makeEntries(Array.from({ length: rowsACommit }, (_, i) => indexedRow(done + i))), async () => {
+    const before = storeUs(store.pid);
+    for (let i = 0; i < 10; i++) read += await store.indexRange(below(3), randomColumn(), 100);
+    readUs += storeUs(store.pid) - before;
+  });
+  return { ...figures, rangeUs: readUs / read };
+}
+
+/** Commits of one row each by 1, 16, 64 and 256 writers at once. */
+async function groups(store, rows) {
+  const figures = {};
+  for (const writers of [1, 16, 64, 256]) {
+    const commits = Math.max(writers * 4, Math.floor(rows / 4));
+    const waits = [];
+    let left = commits;
+    const writer = async () => {
+      while (left-- > 0) {
+        const entries = making(() => store.makePairs([pairRow()]));
+        const start = performance.now();
+        await store.write(entries);
+        waits.push(performance.now() - start);
+      }
+    };
+    const begun = performance.now();
+    const us = await usOf(store, async () => {
+      await Promise.all(Array.from({ length: writers }, writer));
+      return commits;
+    });
+    const seconds = (performance.now() - begun) / 1000;
+    waits.sort((a, b) => a - b);
+    figures[writers] = { us, rate: commits / seconds, p50Ms: at(waits, 0.5), p99Ms: at(waits, 0.99) };
+  }
+  return { groups: figures };
+}
+
+const f = (value, digits = 1) => (value === undefined ? '-' : value.toFixed(digits));
+const written = [
+  ['CPU us a row: all, first, last tenth', (r) => `${f(r.us)}, ${f(r.usFirst)}, ${f(r.usLast)}`],
+  ['last / first', (r) => f(r.usLast / r.usFirst, 2)],
+  ['bytes written a row: all, last tenth', (r) => `${f(r.bytes, 0)}, ${f(r.bytesLast, 0)}`],
+  ['on disk', (r) => f(r.diskBytes, 0)],
+];
+const ended = [
+  ['p99.9 / longest commit ms', (r) => `${f(r.p999Ms, 0)} / ${f(r.longestMs, 0)}`],
+  ['rows/s', (r) => f(r.rate, 0)],
+  ['peak MB', (r) => f(r.peakMb, 0)],
+];
+const group = (writers) => [`${String(writers)} writers: commits/s, CPU us, p50 / p99 ms`, ({ groups: { [writers]: g } }) => `${f(g.rate, 0)}, ${f(g.us, 0)}, ${f(g.p50Ms, 2)} / ${f(g.p99Ms, 2)}`];
+
+/** By name: what runs, and the columns of its table. */
+export const experiments = {
+  puts: { run: puts, columns: [['rows a CPU-second', (r) => f(1e6 / r.us, 0)], ...written, ['get, CPU us', (r) => f(r.getUs)], ['scan, CPU us a row', (r) => f(r.scanUs, 2)], ...ended] },
+  iibench: { run: iibench, columns: [...written, ['index range, CPU us a row', (r) => f(r.rangeUs, 2)], ['range and fetch, CPU us a row', (r) => f(r.fetchUs, 1)], ...ended] },
+  mixed: { run: mixed, columns: [...written.slice(0, 2), ['index range, CPU us a row', (r) => f(r.rangeUs, 2)], ...ended] },
+  groups: { run: groups, columns: [1, 16, 64, 256].map(group) },
+};
