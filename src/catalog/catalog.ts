@@ -23,6 +23,7 @@ import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRe
 import type { Oplog } from './oplog/oplog.ts';
 import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
+import { primaryKeyPatternOf } from './primary-key.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
 import { StoredCollection } from './stored-collection.ts';
 import { indexCount } from './time-series-index.ts';
@@ -137,7 +138,7 @@ export class StoredCatalog implements Catalog {
 
   #newCollection(txn: StoredTransaction, options: Document): NameEntry {
     const dictionary = txn.engine.createDictionary(dictionaryOptionsOf(options));
-    const idIndex = options.get('capped') === true ? txn.engine.createDictionary() : undefined;
+    const idIndex = options.get('capped') === true || primaryKeyPatternOf(options) !== undefined ? txn.engine.createDictionary() : undefined;
     const timeSeries = timeSeriesOf(options);
     const first = timeSeries === undefined ? undefined : firstIndexSpec(timeSeries);
     const indexes = first === undefined ? [] : [readyIndex(first, txn.engine.createDictionary())];

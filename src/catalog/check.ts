@@ -5,7 +5,6 @@ import { compareBytes, equalBytes } from '../base/bytes.ts';
 import { hash32 } from '../base/hash.ts';
 import { Document } from '../bson/index.ts';
 import type { Batch, Cursor, Totals } from '../engine/index.ts';
-import { recordKeyOf } from './record-key.ts';
 import type { StoredIndex } from './stored-index.ts';
 import type { CatalogTransaction, Collection, CollectionCheck, RecordKey } from './types.ts';
 
@@ -13,7 +12,11 @@ const batchLimit = { rows: 256, bytes: 1 << 20 };
 const problemsMax = 100;
 
 /** A collection with its own kind of index. */
-export type CheckedCollection = Pick<Collection, 'scan' | 'totals' | 'isKeyedById' | 'options'> & { readonly secondaries: readonly StoredIndex[] };
+export type CheckedCollection = Pick<Collection, 'scan' | 'totals' | 'isKeyedById'> & {
+  readonly secondaries: readonly StoredIndex[];
+  /** The key that a document must have; undefined where it is the number of its insertion. */
+  keyFor(document: Document): RecordKey | undefined;
+};
 
 /** Problems in words, at most a hundred. */
 class Findings {
@@ -124,7 +127,8 @@ async function readDocuments(txn: CatalogTransaction, collection: CheckedCollect
   await eachDocument(txn, collection, check, (key, document) => {
     rows += 1;
     bytes += document.byteLength;
-    if (collection.isKeyedById && !equalBytes(recordKeyOf(document, collection.options.collation), key)) findings.add(`document ${hex(key)} has the _id of another`);
+    const own = collection.keyFor(document);
+    if (own !== undefined && !equalBytes(own, key)) findings.add(`document ${hex(key)} has the ${collection.isKeyedById ? '_id' : 'primary key'} of another`);
     for (const [index, sum] of entries) {
       const wanted = index.rowsOf(document, key);
       for (const row of wanted.rows) sum.add(row.key, row.value);

@@ -35,10 +35,19 @@ export interface ChangedCollection {
   readonly kept: readonly StoredIndex[];
 }
 
+/** Where a document is and where it goes: under a primary key that an update changes the two differ. */
+export interface KeyMove {
+  readonly from: RecordKey;
+  readonly to: RecordKey;
+}
+
 /** The rows of one change of one document. */
 export class DocumentChange {
   readonly #collection: ChangedCollection;
+  /** The key of the document before, or, of an insertion, its key. */
   readonly #key: RecordKey;
+  /** The key of the document after. */
+  readonly #keyAfter: RecordKey;
   readonly #before: Document | undefined;
   readonly #after: Document | undefined;
   readonly #coming: Coming[] = [];
@@ -46,9 +55,10 @@ export class DocumentChange {
   readonly #flags: { readonly index: StoredIndex; readonly flag: number }[] = [];
 
   /** `before` undefined: an insertion; `after` undefined: a removal. Throws 171. */
-  constructor(collection: ChangedCollection, key: RecordKey, before: Document | undefined, after: Document | undefined) {
+  constructor(collection: ChangedCollection, key: RecordKey | KeyMove, before: Document | undefined, after: Document | undefined) {
     this.#collection = collection;
-    this.#key = key;
+    this.#key = key instanceof Uint8Array ? key : key.from;
+    this.#keyAfter = key instanceof Uint8Array ? key : key.to;
     this.#before = before;
     this.#after = after;
     for (const index of collection.kept) this.#compare(index);
@@ -56,7 +66,7 @@ export class DocumentChange {
 
   #compare(index: StoredIndex): void {
     const gone = this.#before === undefined ? [] : index.rowsOf(this.#before, this.#key).rows;
-    const fresh = this.#after === undefined ? undefined : index.rowsOf(this.#after, this.#key);
+    const fresh = this.#after === undefined ? undefined : index.rowsOf(this.#after, this.#keyAfter);
     if (gone.length === 0) for (const row of fresh?.rows ?? []) this.#coming.push({ index, row, replacedBytes: -1 });
     else this.#replace(index, gone, fresh?.rows ?? []);
     for (const flag of fresh?.flags ?? []) if (index.flags.needs(flag)) this.#flags.push({ index, flag });
@@ -101,12 +111,18 @@ export class DocumentChange {
     const { engine } = txn;
     const dictionary = this.#collection.dictionary;
     const after = this.#after;
-    const first = after === undefined ? engine.remove(dictionary, this.#key) : engine.put(dictionary, this.#key, after.toBytes());
+    const first = after === undefined ? engine.remove(dictionary, this.#key) : this.#put(txn, after);
     return afterSoon(first, () =>
       afterSoon(eachSoon(this.#going.length, (i) => remove(txn, this.#going[i] as Going)), () =>
         afterSoon(eachSoon(this.#coming.length, (i) => put(txn, this.#coming[i] as Coming)), () => this.#writeFlags(txn)),
       ),
     );
+  }
+
+  #put({ engine }: StoredTransaction, after: Document): Soon<void> {
+    const { dictionary } = this.#collection;
+    const put = (): Soon<void> => engine.put(dictionary, this.#keyAfter, after.toBytes());
+    return this.#keyAfter === this.#key ? put() : afterSoon(engine.remove(dictionary, this.#key), put);
   }
 
   #state(txn: StoredTransaction): void {

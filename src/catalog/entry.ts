@@ -32,7 +32,7 @@ export type NameEntry =
       readonly kind: 'collection';
       readonly uuid: Binary;
       readonly dictionary: DictionaryId;
-      /** Of a capped collection: its index on `_id`, for its documents are keyed by a number. */
+      /** Of a capped collection, whose documents are keyed by a number, and of one with a primary key of its own: its index on `_id`. */
       readonly idIndex: DictionaryId | undefined;
       readonly options: Document;
       readonly indexes: readonly IndexEntryRow[];

@@ -10,9 +10,18 @@ import type { IndexChoice } from './types.ts';
 
 const noPrimary = (): CommandError => invalidOptions('cannot drop _id index');
 
+/** Whether an index is part of what the collection is: that on `_id`, and the primary key. */
+const isOwn = (index: StoredIndex): boolean => index.name === '_id_' || index.isPrimary;
+
+function droppable(index: StoredIndex): StoredIndex {
+  if (index.name === '_id_') throw noPrimary();
+  if (index.isPrimary) throw invalidOptions('cannot drop the primary key');
+  return index;
+}
+
 /** The secondary indexes to drop; 27 where there is none of that name or key, 72 for the `_id` index. */
 export function chooseIndexes(collection: StoredCollection, which: IndexChoice): readonly StoredIndex[] {
-  if (which === '*') return collection.indexes.slice(1);
+  if (which === '*') return collection.indexes.filter((index) => !isOwn(index));
   if (typeof which === 'string') return [byName(collection, which)];
   if (which instanceof Document) return [byKey(collection, which)];
   if (new Set(which).size < which.length) throw indexNotFound(`index not found with name [${which.find((name, i) => which.indexOf(name) < i) ?? ''}]`);
@@ -20,10 +29,9 @@ export function chooseIndexes(collection: StoredCollection, which: IndexChoice):
 }
 
 function byName(collection: StoredCollection, name: string): StoredIndex {
-  if (name === '_id_') throw noPrimary();
   const found = collection.indexes.find((index) => index.name === name);
   if (found === undefined) throw indexNotFound(`index not found with name [${name}]`);
-  return found;
+  return droppable(found);
 }
 
 function byKey(collection: StoredCollection, key: Document): StoredIndex {
@@ -37,6 +45,5 @@ function byKey(collection: StoredCollection, key: Document): StoredIndex {
       `${found.length} indexes found for key: ${describeValue(key)}, identify by name instead. Conflicting indexes: ${found.map((index) => describeValue(index.spec)).join(', ')}`,
     );
   }
-  if (first.name === '_id_') throw noPrimary();
-  return first;
+  return droppable(first);
 }

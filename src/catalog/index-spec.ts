@@ -351,6 +351,7 @@ export function newIndexes(collection: Collection | undefined, specs: readonly D
   // The index on `_id` has the collection's own.
   const inherited = existing.find((index) => index.name === '_id_')?.collation;
   const secondaries = existing.filter((index) => index.name !== '_id_');
+  const own = collection?.indexes.find((index) => index.isPrimary && index.name !== '_id_');
   const wanted: IndexDefinition[] = [];
   for (const spec of specs) {
     const definition = parseIndexSpec(spec, inherited);
@@ -358,6 +359,8 @@ export function newIndexes(collection: Collection | undefined, specs: readonly D
       checkPrimaryCollation(definition, inherited);
       continue;
     }
+    // The documents themselves lie in that order.
+    if (own !== undefined && equalKeys(definition.key, own.key)) continue;
     if ([...secondaries, ...wanted].some((other) => isThere(definition, other))) continue;
     if (collection !== undefined) checkSeriesIndex(definition, collection.options);
     wanted.push(definition);

@@ -13,6 +13,7 @@ import { defineIndex, primarySpec, primarySpecOf } from './index-spec.ts';
 import type { Namespace } from './namespace.ts';
 import { collationOf } from './options.ts';
 import { MultikeyFlags } from './multikey-flags.ts';
+import { primaryKeyPatternOf, primaryKeySpec } from './primary-key.ts';
 import type { Named } from './name-table.ts';
 import type { CollectionState, StoredTransaction } from './transaction.ts';
 import { eachRow } from './rows.ts';
@@ -74,7 +75,16 @@ export class ObjectMaker {
     const definition = collation === undefined ? primaryDefinition : defineIndex(primarySpecOf(collation), [1]);
     const primary = new StoredIndex({ ...definition, unique: entry.idIndex !== undefined }, place, this.queryOptions);
     const ready = entry.indexes.filter(({ building }) => !building);
-    return [primary, ...ready.map(({ spec, dictionary }) => this.#index(defineIndex(spec), dictionary))];
+    const own = this.#primaryKeyOf(entry);
+    return [primary, ...(own === undefined ? [] : [own]), ...ready.map(({ spec, dictionary }) => this.#index(defineIndex(spec), dictionary))];
+  }
+
+  /** The primary key that the collection has chosen, as the index that it is: the collection's own dictionary. */
+  #primaryKeyOf({ options, dictionary }: Extract<NameEntry, { readonly kind: 'collection' }>): StoredIndex | undefined {
+    const pattern = primaryKeyPatternOf(options);
+    if (pattern === undefined) return undefined;
+    const definition = defineIndex(primaryKeySpec(pattern, collationOf(options)));
+    return new StoredIndex(definition, { dictionary, isPrimary: true, flags: new MultikeyFlags(definition.paths) }, this.queryOptions);
   }
 
   /** What writers keep of indexes that are being built. */

@@ -11,6 +11,7 @@ import { parseCollation } from '../collation/index.ts';
 import type { Collation } from '../collation/index.ts';
 import { checkPrimarySpec, primarySpecOf } from './index-spec.ts';
 import { numberOf, toDouble, wholeOf } from './number.ts';
+import { checkPrimaryKey, checkPrimaryKeyWith } from './primary-key.ts';
 import { boolean, images, isTrue, number, object, oneOf, stages, string, wrongType } from './option-check.ts';
 import type { Check } from './option-check.ts';
 import { badValue, invalidOptions, unknownField } from './refusal.ts';
@@ -58,7 +59,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['clusteredIndex', later],
   ['encryptedFields', notBuilt],
   ['partitioned', notBuilt],
-  ['primaryKey', notBuilt],
+  ['primaryKey', checkPrimaryKey],
   ['compression', oneOf('none', 'lz4', 'zlib', 'zstd', 'quicklz', 'lzma')],
   ['pageSize', number],
   ['readPageSize', number],
@@ -87,6 +88,7 @@ export function parseCreateOptions(given: Document, nowSeconds: number): Documen
   if (isView && !given.has('pipeline')) kept.push(['pipeline', BsonArray.empty]);
   const options = Document.fromEntries(kept);
   checkClusteredWith(given);
+  checkPrimaryKeyWith(given);
   checkTimeSeriesWith(given);
   if (isTrue(given.get('capped')) && given.get('size') === undefined) throw invalidOptions("the 'size' field is required when 'capped' is true");
   if (!isView) checkCapped(given, options);

@@ -1,6 +1,7 @@
 // A collection over dictionaries: documents keyed by their encoded `_id`, and the indexes that go with them. One object stands for one
 // version of the collection's definition; `owner` is the transaction that changed it and has not committed yet, if there is one.
 
+import { must } from '../base/assert.ts';
 import { equalBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import { collated, Document, encodeKey, equalValues } from '../bson/index.ts';
@@ -9,6 +10,7 @@ import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, S
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
 import { DocumentChange, readLocked } from './document-change.ts';
+import type { KeyMove } from './document-change.ts';
 import type { NameEntry } from './entry.ts';
 import type { IncomingDocuments } from './incoming.ts';
 import { checkDepth, documentBytesMax } from './incoming.ts';
@@ -16,6 +18,7 @@ import type { Namespace } from './namespace.ts';
 import type { OperationSpace } from './oplog/operation.ts';
 import { diffOf } from './oplog/update-diff.ts';
 import { describeCollection, optionsOf } from './options.ts';
+import { PrimaryKey } from './primary-key.ts';
 import { recordKeyOf } from './record-key.ts';
 import { duplicateKey, shownKey } from './refusal.ts';
 import { afterSoon } from './soon.ts';
@@ -75,6 +78,8 @@ export class StoredCollection implements Collection {
   readonly #services: CollectionServices;
   readonly #validator: Validator;
   readonly #space: OperationSpace;
+  /** Of a collection that chose one. */
+  readonly #primaryKey: PrimaryKey | undefined;
 
   constructor(parts: CollectionParts, services: CollectionServices) {
     this.ns = parts.ns;
@@ -84,7 +89,9 @@ export class StoredCollection implements Collection {
     this.dictionary = parts.entry.dictionary;
     this.indexes = parts.indexes;
     this.isKeyedById = parts.entry.idIndex === undefined;
-    this.secondaries = this.isKeyedById ? parts.indexes.slice(1) : parts.indexes;
+    this.secondaries = parts.indexes.filter((index) => !index.isPrimary);
+    const primaryKey = this.isKeyedById ? undefined : parts.indexes.find((index) => index.isPrimary);
+    this.#primaryKey = primaryKey === undefined ? undefined : new PrimaryKey(primaryKey);
     this.kept = parts.building.length === 0 ? this.secondaries : [...this.secondaries, ...parts.building];
     this.state = parts.state;
     this.version = parts.version;
@@ -106,18 +113,35 @@ export class StoredCollection implements Collection {
   prepare(document: Document): PreparedDocument {
     const prepared = this.#services.incoming.prepare(document);
     if (this.options.timeSeries !== undefined) checkMeasurement(prepared, this.options.timeSeries);
-    return { document: prepared, key: recordKeyOf(prepared, this.options.collation) };
+    return { document: prepared, key: this.#primaryKey?.keyOf(prepared) ?? recordKeyOf(prepared, this.options.collation) };
   }
 
   keyOf(id: Value): RecordKey {
+    if (!this.isKeyedById) throw new CommandError(20, 'IllegalOperation', `documents of ${this.ns.text} do not lie in the order of _id`);
+    return this.#idKeyOf(id);
+  }
+
+  #idKeyOf(id: Value): RecordKey {
     return encodeKey([collated(id, this.options.collation)]);
+  }
+
+  keyFor(document: Document): RecordKey | undefined {
+    if (this.isKeyedById) return recordKeyOf(document, this.options.collation);
+    return this.#primaryKey?.keyOf(document);
+  }
+
+  getById(txn: CatalogTransaction, id: Value): Soon<Document | undefined> {
+    const key = this.#idKeyOf(id);
+    if (this.isKeyedById) return this.get(txn, key);
+    const index = must(this.indexes[0], 'the index on _id');
+    return afterSoon(txn.engine.get(index.dictionary, key), (row) => (row === undefined ? undefined : this.get(txn, index.entry(key, row).recordKey.slice())));
   }
 
   insert(transaction: CatalogTransaction, prepared: PreparedDocument, choices?: InsertChoices): Soon<void> {
     const txn = storedTransaction(transaction);
     const { document, key } = prepared;
     if (choices?.bypassValidation !== true) this.#validator.check(document, undefined);
-    if (!this.isKeyedById) return this.#insertCapped(txn, document, choices);
+    if (this.options.capped !== undefined) return this.#insertCapped(txn, document, choices);
     const change = new DocumentChange(this, key, undefined, document);
     return afterSoon(txn.willWrite(this), () =>
       afterSoon(txn.engine.lock(this.dictionary, key), () =>
@@ -180,13 +204,19 @@ export class StoredCollection implements Collection {
     if (equalBytes(before.toBytes(), after.toBytes())) return undefined;
     this.#checkReplacement(this.isKeyedById ? key : recordKeyOf(before, this.options.collation), before, after);
     if (choices?.bypassValidation !== true) this.#validator.check(after, before);
-    const change = new DocumentChange(this, key, before, after);
+    const change = new DocumentChange(this, this.#moved(key, after), before, after);
     return afterSoon(txn.willWrite(this), () =>
       afterSoon(change.check(txn), () => {
         this.#noteUpdate(txn, before, after, choices);
         return change.write(txn);
       }),
     );
+  }
+
+  /** The key, and where an update changes it, the one that the document comes to lie under. */
+  #moved(key: RecordKey, after: Document): RecordKey | KeyMove {
+    const to = this.#primaryKey?.keyOf(after);
+    return to === undefined || equalBytes(key, to) ? key : { from: key, to };
   }
 
   #checkReplacement(key: RecordKey, before: Document, after: Document): void {

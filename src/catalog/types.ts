@@ -69,10 +69,10 @@ export interface IndexEntry {
   readonly document: Uint8Array | undefined;
 }
 
-/** An index of a collection. `_id_` is the collection's own dictionary: its entries are the documents. */
+/** An index of a collection. The primary one, mostly `_id_`, is the collection's own dictionary: its entries are the documents. */
 export interface Index extends IndexDefinition {
   readonly dictionary: DictionaryId;
-  /** The `_id` index: its key is the record key, its value the document. */
+  /** The `_id` index or the chosen primary key: its key is the record key, its value the document. */
   readonly isPrimary: boolean;
   /** The partial filter, parsed; undefined where every document has an entry. */
   readonly partialShape: FilterNode | undefined;
@@ -169,18 +169,20 @@ export interface Collection {
   readonly uuid: Binary;
   readonly options: CollectionOptions;
   /**
-   * Whether record keys are encoded `_id`s. Of a capped collection they are numbers in the order of insertion: `keyOf` means nothing there,
-   * and a document is found through its index on `_id`.
+   * Whether record keys are encoded `_id`s. Of a capped collection they are numbers in the order of insertion, of one with a `primaryKey` its
+   * encoded fields: `keyOf` is refused there, and a document is found through its index on `_id`.
    */
   readonly isKeyedById: boolean;
-  /** `_id_` first, then in order of creation. */
+  /** `_id_` first, then the primary key where the collection has chosen one, then in order of creation. */
   readonly indexes: readonly Index[];
   /** The row of `listCollections`. */
   describe(): Document;
   /** `_id` moved to the front or made, types and limits checked (2, 53, 15), zero timestamps filled in. A capped collection gives the key at insertion. */
   prepare(document: Document): PreparedDocument;
-  /** The record key of an `_id` value; what the value may be is not checked. */
+  /** The record key of an `_id` value; what the value may be is not checked. 20 where documents are not keyed by `_id`. */
   keyOf(id: Value): RecordKey;
+  /** The document with this `_id`, however documents are keyed: own writes, then the snapshot. */
+  getById(txn: CatalogTransaction, id: Value): Soon<Document | undefined>;
   /** Inserts what `prepare` made. Duplicate: 11000. Invalid: 121. A capped collection loses its oldest documents for it. */
   insert(txn: CatalogTransaction, prepared: PreparedDocument, choices?: InsertChoices): Soon<void>;
   /** Replaces the document under its lock. `_id` must be equal by value (66). Equal bytes: does nothing. */

@@ -153,6 +153,10 @@ export class OplogCollection implements Collection {
     return new Uint8Array(0);
   }
 
+  getById(): Soon<Document | undefined> {
+    return undefined;
+  }
+
   insert(): Soon<void> {
     throw refused();
   }

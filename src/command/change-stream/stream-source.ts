@@ -114,8 +114,8 @@ export class StreamSource implements BatchSource, Tail {
       const { db, collection: name } = parseNamespace(space.ns);
       const collection = await catalog.collection(txn, namespaceOf(db, name));
       const id = o2?.get('_id');
-      if (collection === undefined || id === undefined || !collection.isKeyedById) return null;
-      return (await collection.get(txn, collection.keyOf(id))) ?? null;
+      if (collection === undefined || id === undefined) return null;
+      return (await collection.getById(txn, id)) ?? null;
     } finally {
       txn.abort();
     }

@@ -64,7 +64,9 @@ const listIndexes: Command = defineCommand({
       const collection = await context.server.catalog.collection(txn, ns);
       if (collection === undefined) throw new CommandError(26, 'NamespaceNotFound', `ns does not exist: ${ns.text}`);
       const { clusteredIndex, isTimeSeries } = shownPrimary(collection);
-      const indexes = collection.indexes.filter((index) => !isTimeSeries || index.name !== '_id_');
+      const shown = collection.indexes.filter((index) => !isTimeSeries || index.name !== '_id_');
+      // A primary key comes before the index on `_id`.
+      const indexes = [...shown].sort((a, b) => Number(b.isPrimary) - Number(a.isPrimary));
       return indexes.map((index) => (index.name === '_id_' && clusteredIndex !== undefined ? clusteredIndex : index.spec));
     });
     const shown = includeIndexBuildInfo === true ? specs.map((spec) => Document.of({ spec })) : specs;
