@@ -2,7 +2,7 @@
 // event loop turn when it has worked for long, so that no pipeline holds the server up.
 
 import type { Document } from '../bson/index.ts';
-import { carryTextScore } from '../query/index.ts';
+import { carryMetadata } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import type { SourceProvider } from './stage.ts';
 
@@ -41,7 +41,7 @@ export function mapped(source: BatchSource, change: (document: Document) => Docu
       for (const document of batch) {
         const changed = change(document);
         if (changed === undefined) continue;
-        carryTextScore(document, changed);
+        carryMetadata(document, changed);
         made.push(changed);
       }
       return made;
@@ -79,7 +79,7 @@ export function expanded(source: BatchSource, expand: (document: Document) => It
 function* eachOf(batch: readonly Document[], expand: (document: Document) => Iterable<Document>): Generator<Document, void> {
   for (const document of batch) {
     for (const made of expand(document)) {
-      carryTextScore(document, made);
+      carryMetadata(document, made);
       yield made;
     }
   }

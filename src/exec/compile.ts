@@ -4,6 +4,7 @@
 import { Document } from '../bson/index.ts';
 import type { BsonArray, Value } from '../bson/index.ts';
 import { refuse } from '../query/index.ts';
+import type { MetadataKinds } from '../query/index.ts';
 import { searchesText } from './filters.ts';
 import { hoisted } from './hoist.ts';
 import { Pipeline } from './pipeline.ts';
@@ -25,16 +26,32 @@ function compileNested(stages: readonly Value[], outer: StageContext): { readonl
   return { stages: compileStages(stages, { ...outer, depth: outer.depth + 1 }) };
 }
 
-function compileStages(items: readonly Value[], around: StageContext): Stage[] {
+function compileStages(given: readonly Value[], around: StageContext): Stage[] {
+  const items = withoutEmptyMatches(given);
   if (items.length > STAGES_MAX) throw refuse(7749501, `Pipeline length must be no longer than ${STAGES_MAX} stages`);
-  const textScore = searchesText(matchOf(items[0])) || (around.withinFacet === true && around.options.textScore === true);
-  const context = { ...around, options: { ...around.options, textScore } };
+  const metadata = { ...metadataOf(items[0]), ...(around.withinFacet === true ? around.options.metadata : undefined) };
+  const context = { ...around, options: { ...around.options, metadata } };
   const stages = items.flatMap((item, index) => compileStage(item, context, index));
   stages.forEach((stage, index) => {
     if (stage.output !== undefined && index < stages.length - 1) throw refuse(40601, `${stage.name} can only be the final stage in the pipeline`);
     if (stage.makesDocuments === true && index > 0) throw refuse(40602, `${stage.name} is only valid as the first stage in a pipeline`);
   });
   return coalesced(hoisted(stages));
+}
+
+/** Without conditions that let everything through, where a `$geoNear` stands behind them: it then comes first. */
+function withoutEmptyMatches(items: readonly Value[]): readonly Value[] {
+  const first = items.findIndex((item) => {
+    const filter = matchOf(item);
+    return !(filter instanceof Document && filter.isEmpty);
+  });
+  const stage = items[first];
+  return first > 0 && stage instanceof Document && stage.has('$geoNear') ? items.slice(first) : items;
+}
+
+/** What documents have beside their fields where a pipeline begins so. */
+function metadataOf(first: Value | undefined): MetadataKinds {
+  return { text: searchesText(matchOf(first)), near: first instanceof Document && first.has('$geoNear') };
 }
 
 /** The filter of a stage that is a `$match`. */

@@ -6,7 +6,7 @@ import type { Value } from '../bson/index.ts';
 import { gridOf } from '../catalog/index.ts';
 import type { Collection, Index } from '../catalog/index.ts';
 import { CommandError } from '../base/errors.ts';
-import { capRectangles, nearestPlace, vectorOf } from '../query/index.ts';
+import { capRectangles, nearestPlace, noteMetadata, vectorOf } from '../query/index.ts';
 import type { FilterNode, GeoBounds, NearQuery } from '../query/index.ts';
 import { filterOfAll, indexAccess } from './access.ts';
 import type { Access, Wanted } from './access.ts';
@@ -174,8 +174,12 @@ class GeoNearSource implements RowSource {
       for (let rows = await source.next(context); rows !== undefined; rows = await source.next(context)) {
         this.#counters.works += rows.length;
         for (const row of rows) {
-          const distance = row.document === undefined ? undefined : nearestPlace(query, path, row.document)?.distance;
-          if (distance !== undefined && (isFirst || distance >= inner) && (isLast || distance < outer)) found.push({ row, distance });
+          const place = row.document === undefined ? undefined : nearestPlace(query, path, row.document);
+          if (place === undefined || row.document === undefined) continue;
+          const { distance } = place;
+          if ((!isFirst && distance < inner) || (!isLast && distance >= outer)) continue;
+          noteMetadata(row.document, { geoNearDistance: distance, geoNearPoint: place.value });
+          found.push({ row, distance });
         }
       }
     } finally {

@@ -7,15 +7,17 @@ import type { KeyDirection, Path, Value } from '../bson/index.ts';
 import type { Collation } from '../collation/index.ts';
 import { splitPath } from './expression/field-path.ts';
 import { refuse } from './refuse.ts';
-import { textScoreOf } from './text/text-score.ts';
+import { demandMetadata } from './expression/meta.ts';
+import { metadataOf } from './metadata.ts';
+import type { Metadata, MetadataKinds } from './metadata.ts';
 import { tuplesOf } from './tuples.ts';
 
 /** One part of a sort specification. */
 export interface SortPart {
   readonly path: Path;
   readonly direction: KeyDirection;
-  /** By the score of a text search, not by the path. */
-  readonly isScore?: boolean;
+  /** By what is known of the document beside its fields, not by the path. */
+  readonly meta?: MetaSort;
 }
 
 /** A compiled sort. */
@@ -31,19 +33,24 @@ export interface SortKey {
 
 const PARTS_MAX = 32;
 
-const metaSorts: ReadonlySet<string> = new Set(['textScore', 'randVal', 'searchScore', 'vectorSearchScore', 'geoNearDistance', 'score']);
+/** What a sort can go by beside fields. */
+type MetaSort = 'textScore' | 'geoNearDistance';
+/** The best comes first: a high score, a small distance. */
+const metaDirections: Readonly<Record<MetaSort, KeyDirection>> = { textScore: -1, geoNearDistance: 1 };
+/** What a sort may name that documents do not have. */
+const emptyMetaSorts: ReadonlySet<string> = new Set(['randVal', 'searchScore', 'vectorSearchScore', 'score']);
 
 /** Compiles a sort specification; an empty one makes all documents equal. Throws CommandError for what MongoDB refuses. */
-export function compileSort(spec: Document, collation?: Collation, textScore = false): SortKey {
+export function compileSort(spec: Document, collation?: Collation, metadata?: MetadataKinds): SortKey {
   const parts: SortPart[] = [];
   const seen = new Set<string>();
   for (const [name, value] of spec.fields) {
-    const isScore = value instanceof Document && checkMeta(value, textScore) === 'textScore';
+    const meta = value instanceof Document ? metaOf(value, metadata) : undefined;
     const direction = value instanceof Document ? undefined : parseDirection(name, value);
     splitPath(name);
     if (seen.has(name)) throw refuse(7472500, `$sort key must not contain duplicate keys (field: '${name}')`);
     seen.add(name);
-    if (isScore) parts.push({ path: scorePath, direction: -1, isScore });
+    if (meta !== undefined) parts.push({ path: metaPath, direction: metaDirections[meta], meta });
     if (direction !== undefined) parts.push({ path: parsePath(name), direction });
   }
   if (parts.length > PARTS_MAX) throw refuse(13103, 'too many compound keys');
@@ -59,34 +66,33 @@ function parseDirection(name: string, value: Value): KeyDirection {
   throw refuse(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)');
 }
 
-/** No field of a document: so no index claims to give the order of scores. */
-const scorePath = parsePath('$textScore');
+/** No field of a document: so no index claims to give this order. */
+const metaPath = parsePath('$meta');
 
-/** An object in a sort can only be `$meta`; gives its kind. Documents carry the score of a text search only. */
-function checkMeta(value: Document, textScore: boolean): string {
+/** An object in a sort can only be `$meta`; gives what documents are sorted by, undefined where they have none of it. */
+function metaOf(value: Document, metadata: MetadataKinds | undefined): MetaSort | undefined {
   const first = value.first;
   if (first?.[0] !== '$meta') throw refuse(17312, '$meta is the only expression supported by $sort right now');
   if (value.fields.length > 1) throw refuse(9, 'Cannot have additional keys in a $meta sort specification');
   const [, kind] = first;
-  if (typeof kind !== 'string' || !metaSorts.has(kind)) {
-    throw refuse(31138, `Illegal $meta sort: $meta: ${describeValue(kind)}`);
+  if (kind === 'textScore' || kind === 'geoNearDistance') {
+    demandMetadata(kind, metadata);
+    return kind;
   }
-  if ((kind === 'textScore' && !textScore) || kind === 'geoNearDistance') {
-    throw refuse(40218, `query requires ${kind === 'textScore' ? 'text score' : '$geoNear distance'} metadata, but it is not available`);
-  }
-  return kind;
+  if (typeof kind !== 'string' || !emptyMetaSorts.has(kind)) throw refuse(31138, `Illegal $meta sort: $meta: ${describeValue(kind)}`);
+  return undefined;
 }
 
 /** The sort of these parts. */
 export function sortKeyOf(parts: readonly SortPart[], collation?: Collation): SortKey {
   const directions = parts.map((part) => part.direction);
   const paths = parts.map((part) => part.path);
-  const scored = parts.some(({ isScore }) => isScore === true);
+  const metas = parts.map(({ meta }) => meta);
+  const hasMeta = metas.some((meta) => meta !== undefined);
   const encodePlain = (values: readonly Value[]): Uint8Array => encodeKey(collation === undefined ? values : values.map((value) => collated(value, collation)), directions);
   const keyOf = (doc: Document): Uint8Array => {
-    const score = scored ? new Double(textScoreOf(doc) ?? 0) : undefined;
-    const encode = (values: readonly Value[]): Uint8Array =>
-      encodePlain(score === undefined ? values : values.map((value, i) => (parts[i]?.isScore === true ? score : value)));
+    const known = hasMeta ? (metadataOf(doc) ?? {}) : undefined;
+    const encode = (values: readonly Value[]): Uint8Array => encodePlain(known === undefined ? values : values.map((value, i) => metaValue(metas[i], known) ?? value));
     const values = plainValues(doc, paths);
     if (values !== undefined) return encode(values);
     let least: Uint8Array | undefined;
@@ -97,6 +103,10 @@ export function sortKeyOf(parts: readonly SortPart[], collation?: Collation): So
     return least ?? encodeKey([], directions);
   };
   return { parts, collation, keyOf, compare: (a, b) => compareBytes(keyOf(a), keyOf(b)) };
+}
+
+function metaValue(meta: MetaSort | undefined, known: Metadata): Value | undefined {
+  return meta === undefined ? undefined : new Double(known[meta] ?? 0);
 }
 
 function refuseParallel(): never {

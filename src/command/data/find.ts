@@ -4,7 +4,7 @@ import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, equalValues, isNumber, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Namespace } from '../../catalog/index.ts';
 import { planQuery, type QueryRequest } from '../../plan/index.ts';
-import { compileFilter, compileProjection, compileSort, textNodeOf, type QueryOptions } from '../../query/index.ts';
+import { compileFilter, compileProjection, compileSort, ordersByDistance, textNodeOf, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { watched } from '../plan-watch.ts';
@@ -113,16 +113,16 @@ function sortOf(fields: FindFields): { sort: Document | undefined; natural: Valu
 /** A find as the planner takes it. */
 export function findRequest(fields: FindFields, options: QueryOptions): QueryRequest {
   const filter = compileFilter(fields.filter ?? Document.empty, options);
-  const scored = { ...options, textScore: textNodeOf(filter.shape) !== undefined };
+  const metadata = { text: textNodeOf(filter.shape) !== undefined, near: ordersByDistance(filter.shape) };
   const { sort, natural } = sortOf(fields);
-  if (scored.textScore && natural !== undefined) throw new CommandError(2, 'BadValue', 'text expression not allowed with $natural sort order');
+  if (metadata.text && natural !== undefined) throw new CommandError(2, 'BadValue', 'text expression not allowed with $natural sort order');
   const { projection } = fields;
   return {
     filter,
     collation: options.collation,
     given: { filter: fields.filter ?? Document.empty, sort, projection },
-    sort: sort === undefined ? undefined : compileSort(sort, options.collation, scored.textScore),
-    projection: projection === undefined || projection.isEmpty ? undefined : compileProjection(projection, { ...scored, filter }),
+    sort: sort === undefined ? undefined : compileSort(sort, options.collation, metadata),
+    projection: projection === undefined || projection.isEmpty ? undefined : compileProjection(projection, { ...options, metadata, filter }),
     skip: fields.skip,
     limit: fields.limit === 0 ? undefined : fields.limit,
     hint: fields.hint ?? natural,

@@ -6,7 +6,7 @@ import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
 import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider, type SystemStageRequest, type ScratchOpener } from '../../exec/index.ts';
 import { planQuery, type Plan, type QueryRequest } from '../../plan/index.ts';
-import { compileFilter, compileSort, textNodeOf, type QueryOptions } from '../../query/index.ts';
+import { compileFilter, compileSort, ordersByDistance, textNodeOf, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
 import { sameCollation } from '../../collation/index.ts';
 import type { CommandContext } from '../command.ts';
@@ -107,7 +107,7 @@ function requestOf(parts: QueryParts, options: QueryOptions): QueryRequest {
     filter,
     collation: options.collation,
     given: { filter: parts.filter ?? Document.empty, sort: parts.sort },
-    sort: parts.sort === undefined ? undefined : compileSort(parts.sort, options.collation, textNodeOf(filter.shape) !== undefined),
+    sort: parts.sort === undefined ? undefined : compileSort(parts.sort, options.collation, { text: textNodeOf(filter.shape) !== undefined, near: ordersByDistance(filter.shape) }),
     skip: parts.skip,
     limit: parts.limit,
     hint: parts.hint,

@@ -4,7 +4,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, isNumber, parsePath, toDouble } from '../../bson/index.ts';
 import type { Path, Value } from '../../bson/index.ts';
-import { compileAddFields, compileExpression, compileFilter, nameOf, nearestPlace, readNear, refuse, splitPath, Variable } from '../../query/index.ts';
+import { compileAddFields, compileExpression, compileFilter, nameOf, nearestPlace, noteMetadata, readNear, refuse, splitPath, Variable } from '../../query/index.ts';
 import type { NearQuery, Projection } from '../../query/index.ts';
 import { sourceOf } from '../../session/index.ts';
 import { concatenated, mapped } from '../batches.ts';
@@ -12,14 +12,19 @@ import type { PipelineOptions, SourceProvider, StageRule } from '../stage.ts';
 
 const FIELDS: ReadonlySet<string> = new Set(['near', 'distanceField', 'spherical', 'maxDistance', 'minDistance', 'query', 'distanceMultiplier', 'includeLocs', 'key', 'uniqueDocs']);
 
+/** The condition below the path, `$near` and the distances, as a filter has it and as it is read. */
+interface QueryParts {
+  readonly operators: Document;
+  readonly query: NearQuery;
+}
+
 const pathComponentsMax = 200;
 const keyComponentsMax = 180;
 
 /** A specification, read. */
 interface GeoNear {
-  /** The operators below the path: `$near` and the distances. */
-  readonly operators: Document;
-  readonly query: NearQuery;
+  /** The point and the distances, which may be variables of a stage around; so they are read when the stage is opened. */
+  readonly readQuery: () => QueryParts;
   readonly filter: Document;
   readonly key: string | undefined;
   readonly multiplier: number;
@@ -88,16 +93,21 @@ function parse(specification: Value, options: PipelineOptions): GeoNear {
   const filter = queryOf(specification);
   // A query that orders by distance itself has no place here: it is compiled as a stage's to be refused as one.
   compileFilter(filter, options, 'match');
-  const { operator, operators } = operatorsOf(specification, options);
+  const readQuery = (): QueryParts => {
+    const { operator, operators } = operatorsOf(specification, options);
+    return { operators, query: readNear(operator, operators.get(operator) ?? null, operators) };
+  };
+  if (!specification.has('near')) throw refuse(5860400, "$geoNear requires a 'near' argument");
+  // What is constant is refused at once.
+  if ([...(options.variables ?? new Map<string, Variable>()).values()].every((variable) => variable.fixed)) readQuery();
   return {
-    operators, filter, query: readNear(operator, operators.get(operator) ?? null, operators), key: keyPath(specification), multiplier: multiplierOf(specification),
+    readQuery, filter, key: keyPath(specification), multiplier: multiplierOf(specification),
     distanceField: outputPath(specification, 'distanceField', 16606), includeLocs: outputPath(specification, 'includeLocs', 16607),
   };
 }
 
 /** The point, as an expression without a document gives it. */
 function pointOf(specification: Document, options: PipelineOptions): Document | BsonArray {
-  if (!specification.has('near')) throw refuse(5860400, "$geoNear requires a 'near' argument");
   const near = compileExpression(specification.get('near') ?? null, options).evaluate(Document.empty);
   if (near === undefined) throw refuse(5860402, "$geoNear requires a constant 'near' argument");
   if (near instanceof BsonArray && near.items().length > 3) throw badValue('$geoNear: a legacy point has two coordinates, and a distance at most');
@@ -106,7 +116,7 @@ function pointOf(specification: Document, options: PipelineOptions): Document | 
 }
 
 /** The condition as a filter has it: GeoJSON with its distances inside, a pair with them beside. */
-function operatorsOf(specification: Document, options: PipelineOptions): Pick<GeoNear, 'operators'> & { readonly operator: '$near' | '$nearSphere' } {
+function operatorsOf(specification: Document, options: PipelineOptions): { readonly operators: Document; readonly operator: '$near' | '$nearSphere' } {
   const near = pointOf(specification, options);
   const isShape = near instanceof Document && near.has('type');
   const operator = isShape || measuresOnSphere(specification) ? '$nearSphere' : '$near';
@@ -135,27 +145,32 @@ class Marker {
   readonly #place: Variable = new Variable(undefined, false);
   readonly #projection: Projection | undefined;
   readonly #geoNear: GeoNear;
+  readonly #query: NearQuery;
 
-  constructor(geoNear: GeoNear, options: PipelineOptions) {
+  constructor(geoNear: GeoNear, query: NearQuery, options: PipelineOptions) {
     const { distanceField, includeLocs } = geoNear;
     const fields: [string, Value][] = [];
-    if (distanceField !== undefined) fields.push([distanceField, '$$distance']);
+    // At one path the place is put last.
+    if (distanceField !== undefined && distanceField !== includeLocs) fields.push([distanceField, '$$distance']);
     if (includeLocs !== undefined) fields.push([includeLocs, '$$place']);
     const variables = new Map([['distance', this.#distance], ['place', this.#place]]);
     this.#geoNear = geoNear;
+    this.#query = query;
     this.#projection = fields.length === 0 ? undefined : compileAddFields(Document.fromEntries(fields), { ...options, variables });
   }
 
   mark(document: Document, path: Path): Document {
-    const place = nearestPlace(this.#geoNear.query, path, document);
-    if (place === undefined || this.#projection === undefined) return document;
+    const place = nearestPlace(this.#query, path, document);
+    if (place === undefined) return document;
+    noteMetadata(document, { geoNearDistance: place.distance, geoNearPoint: place.value });
+    if (this.#projection === undefined) return document;
     this.#distance.value = new Double(place.distance * this.#geoNear.multiplier);
     this.#place.value = place.value;
     return this.#projection.apply(document);
   }
 }
 
-async function keyOf({ key, query }: GeoNear, { database, collection = '' }: PipelineOptions, provider: SourceProvider): Promise<string> {
+async function keyOf(key: string | undefined, query: NearQuery, {  database, collection = '' }: PipelineOptions, provider: SourceProvider): Promise<string> {
   const paths = await provider.geoPaths?.(database, collection);
   if (paths === undefined) throw new CommandError(26, 'NamespaceNotFound', `$geoNear requires a geo index to run, but ${database}.${collection} does not exist`);
   if (key !== undefined) return key;
@@ -167,6 +182,11 @@ async function keyOf({ key, query }: GeoNear, { database, collection = '' }: Pip
   const path = query.isSphere && sphere.length === 1 ? sphere[0] : (flat[0] ?? sphere[0]);
   if (path === undefined) throw new CommandError(27, 'IndexNotFound', '$geoNear requires a 2d or 2dsphere index, but none were found');
   return path;
+}
+
+/** The variables with the values that they have now. */
+function fixed(variables: ReadonlyMap<string, Variable> = new Map()): ReadonlyMap<string, Variable> {
+  return new Map([...variables].map(([name, { value }]) => [name, new Variable(value, true)]));
 }
 
 /** How `$geoNear` is compiled. */
@@ -183,11 +203,12 @@ export const geoNearRule: StageRule = {
       open: (source, provider) => {
         source.close();
         return concatenated(sourceOf([]), async (context) => {
-          const key = await keyOf(geoNear, options, provider);
-          const near = Document.fromEntries([[key, geoNear.operators]]);
+          const { operators, query } = geoNear.readQuery();
+          const key = await keyOf(geoNear.key, query, options, provider);
+          const near = Document.fromEntries([[key, operators]]);
           const filter = geoNear.filter.isEmpty ? near : Document.of({ $and: BsonArray.of([geoNear.filter, near]) });
-          const found = await provider.collection({ database: options.database, collection, filter }, context);
-          const [marker, path] = [new Marker(geoNear, options), parsePath(key)];
+          const found = await provider.collection({ database: options.database, collection, filter, variables: fixed(options.variables) }, context);
+          const [marker, path] = [new Marker(geoNear, query, options), parsePath(key)];
           return mapped(found, (document) => marker.mark(document, path));
         });
       },

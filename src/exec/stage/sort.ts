@@ -99,7 +99,7 @@ function allInOrder(source: BatchSource, provider: SourceProvider, { key, limit 
 
 /** The stage of a sort, of which only the first `limit` documents count. */
 export function sortStage(sort: Document, limit: number | undefined, options: PipelineOptions): Stage {
-  const key = compileSort(sort, options.collation, options.textScore);
+  const key = compileSort(sort, options.collation, options.metadata);
   return {
     name: '$sort',
     specification: limit === undefined ? sort : Document.of({ sortKey: sort, limit: BigInt(limit) }),

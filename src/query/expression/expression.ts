@@ -5,6 +5,7 @@
 
 import type { DateTime, Document, Timestamp, Value } from '../../bson/index.ts';
 import type { Collation } from '../../collation/index.ts';
+import type { MetadataKinds } from '../metadata.ts';
 
 /** A variable: bound by identity when an expression is compiled, read when it is evaluated. */
 export class Variable {
@@ -42,8 +43,8 @@ export interface ExpressionOptions {
   readonly variables?: ReadonlyMap<string, Variable>;
   /** How texts are compared; absent: by their bytes. */
   readonly collation?: Collation | undefined;
-  /** Whether a text search gives documents a score (`$meta`). */
-  readonly textScore?: boolean | undefined;
+  /** What is known of documents beside their fields (`$meta`). */
+  readonly metadata?: MetadataKinds | undefined;
   /** The source of `$rand`: a number from 0 to 1, 1 excluded. Without it `$rand` is refused as unknown. */
   readonly random?: () => number;
   /** Whether the errors of constant parts show only when a document is met, as in the pipeline of an update. */

@@ -3,7 +3,7 @@
 import type { Document } from '../../bson/index.ts';
 import type { ExpressionOptions } from '../expression/expression.ts';
 import { compileNode } from './compile.ts';
-import { noteTextScore } from '../text/text-score.ts';
+import { noteMetadata } from '../metadata.ts';
 import { textNodeOf } from './node.ts';
 import type { FilterNode } from './node.ts';
 import { parseFilter } from './parse.ts';
@@ -40,7 +40,7 @@ export function filterOf(shape: FilterNode): Filter {
     shape,
     matches: (doc) => {
       const matches = test(doc.bytes, doc.start, undefined);
-      if (matches && text !== undefined) noteTextScore(doc, text.search.scoreOf(doc));
+      if (matches && text !== undefined) noteMetadata(doc, { textScore: text.search.scoreOf(doc) });
       return matches;
     },
     matchesRaw: (bytes, start) => test(bytes, start, undefined),

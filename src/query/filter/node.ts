@@ -218,6 +218,11 @@ export function notOf(child: FilterNode): FilterNode {
   return child.kind === 'always' ? { kind: 'always', value: !child.value } : { kind: 'not', child };
 }
 
+/** Whether a query orders by distance: has `$near` or `$nearSphere`, which stand at the top. */
+export function ordersByDistance(node: FilterNode): boolean {
+  return node.kind === 'near' || (node.kind === 'and' && node.children.some(ordersByDistance));
+}
+
 /** The text search of a filter, if there is one. */
 export function textNodeOf(node: FilterNode): TextNode | undefined {
   if (node.kind === 'text') return node;

@@ -1,6 +1,6 @@
 // Edges: the shorter arc between two points of the sphere.
 
-import { angleBetween, cross, dot, normalized } from './vector.ts';
+import { add, angleBetween, cross, dot, normalized, scaled } from './vector.ts';
 import type { Vector } from './vector.ts';
 
 /** Two ends. */
@@ -14,5 +14,5 @@ export function distanceToEdge(point: Vector, [a, b]: Edge): number {
   const unit = normalized(normal);
   // The foot of the perpendicular lies on the arc if the point is on the inner side of both end planes.
   const isBeside = dot(cross(unit, a), point) >= 0 && dot(cross(b, unit), point) >= 0;
-  return isBeside ? Math.min(ends, Math.abs(Math.asin(Math.max(-1, Math.min(1, dot(unit, point)))))) : ends;
+  return isBeside ? Math.min(ends, angleBetween(point, normalized(add(point, scaled(unit, -dot(unit, point)))))) : ends;
 }

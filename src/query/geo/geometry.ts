@@ -59,7 +59,6 @@ export function isOnEarth([longitude, latitude]: FlatPoint): boolean {
 }
 
 function readSpherePoint(value: Value): Vector {
-  if (!(value instanceof BsonArray)) throw bad(`Point must be an array, instead got ${describeValue(value)}`);
   const point = readFlatPoint(value);
   if (!isOnEarth(point)) throw bad(`longitude/latitude is out of bounds, lng: ${point[0]} lat: ${point[1]}`);
   return vectorOf(...point);

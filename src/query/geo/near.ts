@@ -67,7 +67,7 @@ const shapeCodes: DistanceCodes = { min: [2, 2], max: [2, 2], takesInfinity: fal
 const pairCodes: DistanceCodes = { min: [16893, 16894], max: [16895, 16896], takesInfinity: true };
 
 function distancesOf(given: Document, codes: DistanceCodes, third?: Value): Pick<NearQuery, 'minDistance' | 'maxDistance'> {
-  const max = given.get('$maxDistance') ?? third;
+  const max = given.has('$maxDistance') ? given.get('$maxDistance') : third;
   return {
     minDistance: distance('$minDistance', given.get('$minDistance'), codes.min, codes.takesInfinity) ?? 0,
     maxDistance: distance('$maxDistance', max, codes.max, codes.takesInfinity) ?? Infinity,

@@ -43,6 +43,7 @@ const readers: ReadonlyMap<string, (value: Value) => Region> = new Map<string, (
 ]);
 
 function readGeometryRegion(value: Value): Region {
+  if (value instanceof Document && !value.has('type') && !value.has('coordinates')) readFlatPoint(value, true);
   const region = readStored(value);
   if (!region.isOnSphere) throw refuse(2, `longitude/latitude is out of bounds: ${describeValue(value)}`);
   const areas = region.polygons;

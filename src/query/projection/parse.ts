@@ -208,7 +208,7 @@ class ProjectionParser {
 
   #expression(path: readonly string[], object: Document, operator: string): void {
     if (operator === '$meta') {
-      this.#add(path, { kind: 'computed', expression: object.get('$meta') === 'textScore' ? this.#compiler.compile(object) : parseMeta(object.get('$meta')) });
+      this.#add(path, { kind: 'computed', expression: demandedMeta.has(object.get('$meta')) ? this.#compiler.compile(object) : parseMeta(object.get('$meta')) });
       return;
     }
     if (operator !== '$elemMatch' && !expressionOperators.has(operator)) {
@@ -222,21 +222,16 @@ class ProjectionParser {
   }
 }
 
-/** Metadata that only some queries have, with MongoDB's words for them. */
-const demandedMeta: ReadonlyMap<string, string> = new Map([
-  ['geoNearDistance', '$geoNear distance'],
-  ['geoNearPoint', '$geoNear point'],
-]);
+/** Metadata that only some queries have: the operator of expressions gives it. */
+const demandedMeta: ReadonlySet<Value | undefined> = new Set(['textScore', 'geoNearDistance', 'geoNearPoint']);
 /** Metadata that is missing where there is none. */
 const optionalMeta: ReadonlySet<string> = new Set(
   'randVal searchScore searchHighlights searchScoreDetails vectorSearchScore indexKey recordId sortKey score scoreDetails'.split(' '),
 );
 
-/** Of metadata but the score of a text search, which the operator of expressions gives: documents carry none. */
+/** Of the other metadata: documents carry none. */
 function parseMeta(argument: Value | undefined): Expression {
   if (typeof argument !== 'string') throw refuse(17307, '$meta only supports string arguments');
-  const name = demandedMeta.get(argument);
-  if (name !== undefined) throw refuse(40218, `query requires ${name} metadata, but it is not available`);
   if (!optionalMeta.has(argument)) throw refuse(17308, `Unsupported argument to $meta: ${argument}`);
   return constant(undefined);
 }
