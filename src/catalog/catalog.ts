@@ -14,7 +14,8 @@ import { IndexBuilds } from './index-build.ts';
 import type { BuildParts } from './index-build.ts';
 import { newIndexes } from './index-spec.ts';
 import { eachRow } from './rows.ts';
-import { modifyEntry } from './modify.ts';
+import { isDryRun, modifyEntry } from './modify.ts';
+import { checkConvertible } from './prepared-unique.ts';
 import type { Namespace } from './namespace.ts';
 import { checkCreatable, namespaceOf } from './namespace.ts';
 import type { Named, NameTable } from './name-table.ts';
@@ -220,6 +221,23 @@ export class StoredCatalog implements Catalog {
     noteModify(stored, named, changes);
     await this.#put(stored, ns, named, entry);
     return reply;
+  }
+
+  async makeUnique(ns: Namespace, changes: Document, checkInterrupt: () => void): Promise<Document | undefined> {
+    const txn = this.begin('read');
+    try {
+      const named = await this.lookup(txn, ns);
+      if (named?.kind !== 'collection') return undefined;
+      const { unique, reply } = modifyEntry(ns, named.entry, { changes, nowSeconds: this.#nowSeconds() });
+      const index = unique === undefined ? undefined : named.indexes.find(({ name }) => name === unique);
+      if (index === undefined) return undefined;
+      await checkConvertible(txn, named, index);
+      if (isDryRun(changes)) return Document.empty;
+      await this.#builds.makeUnique(named, index, checkInterrupt);
+      return reply;
+    } finally {
+      txn.abort();
+    }
   }
 
   async copyAsCapped(copy: CappedCopy): Promise<void> {

@@ -4,10 +4,11 @@
 
 import type { Document } from '../bson/index.ts';
 import { compareBytes, equalBytes } from '../base/bytes.ts';
-import type { DictionaryId, Soon } from '../engine/index.ts';
+import type { DictionaryId, Soon, Transaction } from '../engine/index.ts';
 import { multikeyKey } from './entry.ts';
 import type { Namespace } from './namespace.ts';
 import type { IndexRow } from './index-row.ts';
+import { checkPrepared, lockPrepared } from './prepared-unique.ts';
 import { duplicateKey } from './refusal.ts';
 import { afterSoon, eachSoon } from './soon.ts';
 import { sideValue } from './side-row.ts';
@@ -33,6 +34,8 @@ export interface ChangedCollection {
   readonly dictionary: DictionaryId;
   readonly catalogDictionary: DictionaryId;
   readonly kept: readonly StoredIndex[];
+  /** Begins to read what is committed now. */
+  beginRead(): Transaction;
 }
 
 /** Where a document is and where it goes: under a primary key that an update changes the two differ. */
@@ -88,13 +91,14 @@ export class DocumentChange {
 
   /** Takes the locks and looks for duplicates; after it nothing refuses. */
   check(txn: StoredTransaction): Soon<void> {
-    const unique = this.#coming.filter(({ index, replacedBytes }) => index.unique && replacedBytes < 0);
+    const unique = this.#coming.filter(({ index, replacedBytes }) => (index.unique || index.preparesUnique) && replacedBytes < 0);
     if (unique.length === 0) return undefined;
     return eachSoon(unique.length, (i) => this.#checkUnique(txn, unique[i] as Coming));
   }
 
   #checkUnique(txn: StoredTransaction, coming: Coming): Soon<void> {
     const { index, row } = coming;
+    if (!index.unique) return afterSoon(lockPrepared(txn, index, row), () => checkPrepared(txn, this.#collection, index, row));
     return afterSoon(txn.engine.lock(index.dictionary, row.key), () =>
       afterSoon(readLocked(txn, index, row.key), (found) => {
         if (found === undefined) return;
@@ -162,7 +166,13 @@ const rowBytes = (row: IndexRow): number => row.key.length + row.value.length;
 
 function remove(txn: StoredTransaction, { index, row }: Going): Soon<void> {
   if (index.isSide) return txn.engine.putCovered(index.dictionary, row.key, sideValue(row.value, false));
+  if (index.preparesUnique && !index.unique) return afterSoon(lockPrepared(txn, index, row), () => removePrepared(txn, index, row));
   return index.unique ? txn.engine.remove(index.dictionary, row.key) : txn.engine.removeCovered(index.dictionary, row.key);
+}
+
+function removePrepared(txn: StoredTransaction, index: StoredIndex, row: IndexRow): Soon<void> {
+  txn.noteRemoved(index.dictionary, row.key);
+  return txn.engine.removeCovered(index.dictionary, row.key);
 }
 
 function put(txn: StoredTransaction, { index, row }: Coming): Soon<void> {

@@ -11,10 +11,10 @@ import type { DefinitionChanges } from './definition-changes.ts';
 import { whileHeld } from './hold.ts';
 import { multikeyKey, readyIndex } from './entry.ts';
 import type { IndexRow } from './index-row.ts';
-import { newIndexes } from './index-spec.ts';
+import { defineIndex, newIndexes } from './index-spec.ts';
 import { indexCount } from './time-series-index.ts';
 import type { NameTable } from './name-table.ts';
-import type { StoredTransaction } from './transaction.ts';
+import type { CollectionState, StoredTransaction } from './transaction.ts';
 import type { Namespace } from './namespace.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { OnlineBuild } from './online-build.ts';
@@ -130,6 +130,19 @@ export class IndexBuilds {
     return { createdCollectionAutomatically: existing === undefined, before, after: before + wanted.length };
   }
 
+  /** Makes an index of a collection unique: builds one beside the writers, which takes its place. */
+  async makeUnique(collection: StoredCollection, index: StoredIndex, checkInterrupt: () => void): Promise<void> {
+    const { state } = collection;
+    while (state.build !== undefined) await state.build;
+    await whileBuilding(state, async () => {
+      const spec = Document.fromEntries([...index.spec.fields.filter(([name]) => name !== 'prepareUnique'), ['unique', true]]);
+      const wanted = [defineIndex(spec)];
+      const job = { collection, wanted, replaces: index.dictionary, checkInterrupt, progress: () => undefined };
+      await new OnlineBuild(this.#parts, job).run();
+      this.#parts.maker.forget(index.dictionary);
+    });
+  }
+
   /** Builds; undefined: somebody else was building, look again. */
   async #onExisting(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated | undefined> {
     const { names } = this.#parts;
@@ -140,14 +153,7 @@ export class IndexBuilds {
       await state.build;
       return undefined;
     }
-    const { promise, end } = deferred();
-    state.build = promise;
-    try {
-      return await this.#build(ns, specs, checkInterrupt);
-    } finally {
-      state.build = undefined;
-      end();
-    }
+    return whileBuilding(state, () => this.#build(ns, specs, checkInterrupt));
   }
 
   async #build(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated | undefined> {
@@ -239,6 +245,18 @@ export class IndexBuilds {
         await txn.engine.putCovered(this.#catalogDictionary, multikeyKey(index.flagRow(flag)), empty);
       }
     }
+  }
+}
+
+/** Does `work` as the one build of the collection. */
+async function whileBuilding<T>(state: CollectionState, work: () => Promise<T>): Promise<T> {
+  const { promise, end } = deferred();
+  state.build = promise;
+  try {
+    return await work();
+  } finally {
+    state.build = undefined;
+    end();
   }
 }
 

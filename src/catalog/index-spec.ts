@@ -101,7 +101,7 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
 ]);
 
 /** Options in which two indexes of equal key differ without being different indexes. */
-const plainOptions = ['hidden', 'expireAfterSeconds'] as const;
+const plainOptions = ['hidden', 'expireAfterSeconds', 'prepareUnique'] as const;
 /** Options that, with the key, say which index it is. */
 const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering', 'collation', 'wildcardProjection', 'weights', 'default_language', 'language_override'] as const;
 
@@ -263,6 +263,7 @@ export function defineIndex(spec: Document, directions?: readonly Direction[]): 
     sparse: spec.get('sparse') === true,
     clustering: spec.get('clustering') === true,
     hidden: spec.get('hidden') === true,
+    preparesUnique: spec.get('prepareUnique') === true,
     partialFilter: partial instanceof Document ? partial : undefined,
     expireAfterSeconds: seconds !== undefined && isNumber(seconds) ? toDouble(seconds) : undefined,
     collation: collation instanceof Document ? parseCollation(collation) : undefined,

@@ -1,5 +1,5 @@
-// What `collMod` changes: validation and options of a collection, the pipeline of a view, and of one index its time to live and whether plans
-// see it (manual: "collMod"). Pure: from the entry as it is to the entry as it will be.
+// What `collMod` changes: validation and options of a collection, the pipeline of a view, and of one index its time to live, whether plans
+// see it and whether it takes further duplicates (manual: "collMod"). Pure: from the entry as it is to the entry as it will be.
 
 import { CommandError } from '../base/errors.ts';
 import { describeValue, Document, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
@@ -16,6 +16,8 @@ import { badValue, indexNotFound, invalidOptions, typeMismatch, unknownField } f
 export interface Modification {
   readonly entry: NameEntry;
   readonly reply: Document;
+  /** The name of an index that is to be made unique, which takes more than another entry. */
+  readonly unique?: string;
 }
 
 const ofCollections: ReadonlySet<string> = new Set([
@@ -45,12 +47,18 @@ export interface AskedChanges {
 export function modifyEntry(ns: Namespace, entry: NameEntry, asked: AskedChanges): Modification {
   const changes = Document.fromEntries(asked.changes.fields.filter(([name, value]) => name !== 'dryRun' && value !== null));
   checkAllowed(entry, changes);
-  if (isAsked(asked.changes.get('dryRun'))) throw invalidOptions('dryRun mode can only be used for converting an index to unique');
+  const made = changes.get('index');
+  if (isDryRun(asked.changes) && !(made instanceof Document && isAsked(made.get('unique')))) throw invalidOptions('dryRun mode can only be used for converting an index to unique');
   if (entry.kind === 'view') return { entry: modifyView(changes, entry.options, asked.nowSeconds), reply: Document.empty };
   const index = changes.get('index');
   const plain = changes.fields.filter(([name]) => name !== 'index').flatMap((change) => changedOption(entry, change));
   const modified = plain.length === 0 ? entry : { ...entry, options: merged(entry.options, plain, asked.nowSeconds) };
   return index === undefined ? { entry: modified, reply: Document.empty } : modifyIndex(ns, modified, index);
+}
+
+/** Whether the index is only to be looked at. */
+export function isDryRun(changes: Document): boolean {
+  return isAsked(changes.get('dryRun'));
 }
 
 function isAsked(value: Value | undefined): boolean {
@@ -99,7 +107,7 @@ function merged(options: Document, changes: readonly (readonly [string, Value])[
   return parseCreateOptions(Document.fromEntries([...options.fields.filter(([name]) => !names.has(name)), ...changes]), nowSeconds);
 }
 
-const indexFields: ReadonlySet<string> = new Set(['name', 'keyPattern', 'expireAfterSeconds', 'hidden', 'unique']);
+const indexFields: ReadonlySet<string> = new Set(['name', 'keyPattern', 'expireAfterSeconds', 'hidden', 'unique', 'prepareUnique']);
 
 const wrongType = (field: string, value: Value, expected: string): CommandError =>
   typeMismatch(`BSON field 'collMod.${field}' is the wrong type '${String(typeNameOf(typeOf(value)))}', expected type '${expected}'`);
@@ -109,9 +117,8 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, given: Value): Modif
   const asked = Document.fromEntries(given.fields.filter(([, value]) => value !== null));
   for (const name of asked.keys()) if (!indexFields.has(name)) throw unknownField('collMod.index', name);
   const at = findIndex(ns, entry, asked);
-  const unique = asked.get('unique');
-  if (unique !== undefined) checkUnique(unique, entry.indexes[at]?.spec);
-  if (!asked.has('expireAfterSeconds') && !asked.has('hidden') && unique === undefined) {
+  const converts = isConversion(asked.get('unique'), entry.indexes[at]?.spec);
+  if (!['expireAfterSeconds', 'hidden', 'unique', 'prepareUnique'].some((name) => asked.has(name))) {
     throw invalidOptions('no expireAfterSeconds, hidden, unique, or prepareUnique field');
   }
   const row = entry.indexes[at];
@@ -122,15 +129,20 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, given: Value): Modif
     throw invalidOptions('TTL indexes are single-field indexes, compound indexes do not support TTL');
   }
   const reply: [string, Value][] = [];
-  const spec = ['expireAfterSeconds', 'hidden'].reduce((changed, name) => changeOption(changed, name, asked, reply), row.spec);
+  if (converts) return { entry, reply: Document.of({ unique_new: true }), unique: String(row.spec.get('name')) };
+  const spec = ['expireAfterSeconds', 'hidden', 'prepareUnique'].reduce((changed, name) => changeOption(changed, name, asked, reply), row.spec);
+  if (reply.some(([name]) => name === 'prepareUnique_new') && asked.fields.length > 2) throw invalidOptions('prepareUnique field cannot be combined with any other modification in the same collMod command');
   return { entry: { ...entry, indexes: entry.indexes.with(at, { ...row, spec }) }, reply: Document.fromEntries(reply) };
 }
 
-/** An index that is unique may be said to be; one that is not has to be built anew as a unique one. */
-function checkUnique(unique: Value, spec: Document | undefined): void {
+/** Whether the index is to be made unique; one that is may be said to be. */
+function isConversion(unique: Value | undefined, spec: Document | undefined): boolean {
+  if (unique === undefined) return false;
   if (typeof unique !== 'boolean' && !isNumber(unique)) throw wrongType('index.unique', unique, '[bool, long, int, decimal, double]');
   if (unique === false || numberOf(unique) === 0) throw badValue("collMod does not support converting a unique index to a non-unique one");
-  if (spec !== undefined && spec.get('unique') !== true) throw invalidOptions("Cannot make index unique with 'prepareUnique=false'");
+  if (spec === undefined || spec.get('unique') === true) return false;
+  if (spec.get('prepareUnique') !== true) throw invalidOptions("Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.");
+  return true;
 }
 
 /** The place of the index among the secondary ones; -1 for that of `_id`. */
@@ -156,8 +168,8 @@ function changeOption(spec: Document, name: string, asked: Document, reply: [str
   if (wanted === undefined) return spec;
   const now = checked(name, wanted);
   const before = spec.get(name);
-  if (name !== 'hidden' || (before === true) !== (now === true)) {
-    if (before !== undefined || name === 'hidden') reply.push([`${name}_old`, shown(before ?? false)]);
+  if (typeof now !== 'boolean' || (before === true) !== now) {
+    if (before !== undefined || typeof now === 'boolean') reply.push([`${name}_old`, shown(before ?? false)]);
     reply.push([`${name}_new`, shown(now)]);
   }
   const others = spec.fields.filter(([option]) => option !== name);
@@ -168,8 +180,8 @@ function changeOption(spec: Document, name: string, asked: Document, reply: [str
 const shown = (value: Value): Value => (typeof value === 'number' ? BigInt(value) : value);
 
 function checked(name: string, value: Value): Value {
-  if (name === 'hidden') {
-    if (typeof value !== 'boolean' && !isNumber(value)) throw wrongType('index.hidden', value, '[bool, long, int, decimal, double]');
+  if (name === 'hidden' || name === 'prepareUnique') {
+    if (typeof value !== 'boolean' && !isNumber(value)) throw wrongType(`index.${name}`, value, '[bool, long, int, decimal, double]');
     return typeof value === 'boolean' ? value : numberOf(value) !== 0;
   }
   if (!isNumber(value)) throw wrongType('index.expireAfterSeconds', value, '[long, int, decimal, double]');

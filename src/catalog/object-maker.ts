@@ -37,6 +37,7 @@ export class ObjectMaker {
     this.#services = {
       incoming: new IncomingDocuments(sources),
       catalogDictionary: engine.catalogDictionary,
+      beginRead: () => engine.begin('read'),
       dictionaryStatistics: (id) => engine.dictionaryStatistics(id),
       queryOptions: (): QueryOptions => ({ now: new DateTime(env.clock.nowMs()) }),
     };

@@ -39,6 +39,8 @@ export interface OnlineParts {
 export interface OnlineJob {
   readonly collection: StoredCollection;
   readonly wanted: readonly IndexDefinition[];
+  /** The index in whose place the only one of `wanted` comes. */
+  readonly replaces?: DictionaryId;
   /** So many documents more are in the indexes. */
   readonly progress: (documents: number) => void;
   readonly checkInterrupt: () => void;
@@ -166,7 +168,10 @@ export class OnlineBuild {
     await catalog.run(async (txn) => {
       const current = await this.#current(txn);
       const ready = new Map(building.map(({ row }) => [row.dictionary, readyIndex(row.spec, row.dictionary)]));
-      await catalog.replaceEntry(txn, current, { ...current.entry, indexes: current.entry.indexes.map((row) => ready.get(row.dictionary) ?? row) });
+      const { replaces } = this.#job;
+      const indexes = current.entry.indexes.map((row) => ready.get(row.dictionary) ?? row).filter(({ dictionary }) => dictionary !== replaces);
+      await catalog.replaceEntry(txn, current, { ...current.entry, indexes });
+      if (replaces !== undefined) await catalog.dropIndex(txn, replaces);
       for (const [i, { index, row, flags }] of building.entries()) {
         const loaded = totals[i] as LoadedTotals;
         txn.engine.count(row.dictionary, loaded.rows, loaded.bytes);

@@ -6,7 +6,7 @@ import { equalBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import { collated, Document, encodeKey, equalValues } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
-import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Soon, Totals } from '../engine/index.ts';
+import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Soon, Totals, Transaction } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
 import { DocumentChange, readLocked } from './document-change.ts';
@@ -45,6 +45,7 @@ export interface CollectionServices {
   readonly catalogDictionary: DictionaryId;
   readonly dictionaryStatistics: (id: DictionaryId) => DictionaryStatistics;
   readonly queryOptions: () => QueryOptions;
+  readonly beginRead: () => Transaction;
 }
 
 /** What one object is made of. */
@@ -104,6 +105,10 @@ export class StoredCollection implements Collection {
 
   get catalogDictionary(): DictionaryId {
     return this.#services.catalogDictionary;
+  }
+
+  beginRead(): Transaction {
+    return this.#services.beginRead();
   }
 
   describe(): Document {

@@ -48,6 +48,7 @@ export class StoredIndex implements Index {
   readonly sparse: boolean;
   readonly clustering: boolean;
   readonly hidden: boolean;
+  readonly preparesUnique: boolean;
   readonly partialFilter: Document | undefined;
   readonly expireAfterSeconds: number | undefined;
   readonly collation: Collation | undefined;
@@ -74,6 +75,7 @@ export class StoredIndex implements Index {
     this.sparse = definition.sparse;
     this.clustering = definition.clustering;
     this.hidden = definition.hidden;
+    this.preparesUnique = definition.preparesUnique;
     this.partialFilter = definition.partialFilter;
     this.expireAfterSeconds = definition.expireAfterSeconds;
     this.collation = definition.collation;

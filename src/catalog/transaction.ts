@@ -3,7 +3,7 @@
 // version and the commit of whoever changes a definition, so that the order of the two is the order in the log.
 
 import { AssertionError, EngineError } from '../base/errors.ts';
-import type { Seq, Soon, Transaction, TransactionMode } from '../engine/index.ts';
+import type { DictionaryId, Seq, Soon, Transaction, TransactionMode } from '../engine/index.ts';
 import { changedMeanwhile } from './refusal.ts';
 import type { Namespace } from './namespace.ts';
 import type { NewOperation, OperationOwner } from './oplog/operation.ts';
@@ -68,6 +68,8 @@ export class StoredTransaction implements CatalogTransaction {
   /** Bytes of what was noted; what was taken back counts on. */
   #operationBytes = 0;
   readonly #quiet: Set<CollectionState> = new Set();
+  /** Keys removed from indexes that are prepared to be made unique. */
+  readonly #removed: Set<string> = new Set();
   #ended = false;
 
   constructor(engine: Transaction, observer: TransactionObserver, oplog?: Oplog) {
@@ -111,6 +113,16 @@ export class StoredTransaction implements CatalogTransaction {
     const flags = this.#flags.get(index);
     if (flags === undefined) this.#flags.set(index, new Set([flag]));
     else flags.add(flag);
+  }
+
+  /** Notes that it has removed a key of an index that is prepared to be made unique. */
+  noteRemoved(dictionary: DictionaryId, key: Uint8Array): void {
+    this.#removed.add(removedName(dictionary, key));
+  }
+
+  /** Whether it has removed that key at some time. */
+  hasRemoved(dictionary: DictionaryId, key: Uint8Array): boolean {
+    return this.#removed.size > 0 && this.#removed.has(removedName(dictionary, key));
   }
 
   /** Whether what it does in that database is to be noted. */
@@ -186,6 +198,8 @@ export class StoredTransaction implements CatalogTransaction {
     this.engine.abort();
   }
 }
+
+const removedName = (dictionary: DictionaryId, key: Uint8Array): string => `${dictionary} ${key.join()}`;
 
 /** The catalog's own transaction behind the interface. */
 export function storedTransaction(txn: CatalogTransaction): StoredTransaction {

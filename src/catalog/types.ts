@@ -49,6 +49,8 @@ export interface IndexDefinition {
   readonly sparse: boolean;
   readonly clustering: boolean;
   readonly hidden: boolean;
+  /** Whether it takes no further duplicates, and can be made unique. */
+  readonly preparesUnique: boolean;
   readonly partialFilter: Document | undefined;
   readonly expireAfterSeconds: number | undefined;
   /** How texts are compared; undefined: by their bytes. */
@@ -308,6 +310,11 @@ export interface Catalog {
   createIndexes(ns: Namespace, specs: readonly Document[], choices?: { readonly checkInterrupt?: () => void }): Promise<IndexesCreated>;
   /** The same inside a transaction: only on a collection that is empty or made in it (263 otherwise). */
   createIndexesIn(txn: CatalogTransaction, ns: Namespace, specs: readonly Document[]): Promise<IndexesCreated>;
+  /**
+   * `collMod` with `unique: true`: an index that was prepared becomes unique, or is only looked at; gives the fields of the reply. Undefined where
+   * `changes` ask for something else. 359 with `violations` where documents share a key.
+   */
+  makeUnique(ns: Namespace, changes: Document, checkInterrupt: () => void): Promise<Document | undefined>;
   /** 26, 27, 72. */
   dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }>;
   builds(): readonly IndexBuild[];

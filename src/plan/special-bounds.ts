@@ -135,6 +135,10 @@ class WildcardPath implements Index {
     return this.#index.name;
   }
 
+  get preparesUnique(): boolean {
+    return false;
+  }
+
   get unique(): boolean {
     return false;
   }

@@ -60,3 +60,51 @@ test('a capped collection takes a new size and number, which hold from the next 
   assert.equal(collection.totals(txn).rows, 2);
   assert.equal(collection.options.capped?.documentsMax, 2);
 });
+
+test('a prepared index keeps the duplicates that it has, takes no others, and becomes unique when they are gone', async () => {
+  const { catalog, beforeAndAfterReopening } = await openForTest();
+  await catalog.createIndexes(people, [spec({ a: 1 })]);
+  await insertAll(catalog, [doc({ _id: 1, a: 5 }), doc({ _id: 2, a: 5 }), doc({ _id: 3, a: BsonArray.of([7, 8]) })]);
+  const never = (): void => undefined;
+  const unique = doc({ index: doc({ name: 'a_1', unique: true }) });
+  await assert.rejects(catalog.makeUnique(people, unique, never), refusal(72));
+  assert.deepEqual((await modify(catalog, doc({ index: doc({ name: 'a_1', prepareUnique: true }) }))).fields, [['prepareUnique_old', false], ['prepareUnique_new', true]]);
+  await assert.rejects(insertAll(catalog, [doc({ _id: 4, a: 5 })]), refusal(11000));
+  await assert.rejects(insertAll(catalog, [doc({ _id: 4, a: 9 }), doc({ _id: 5, a: BsonArray.of([1, 9]) })]), refusal(11000));
+  await assert.rejects(catalog.makeUnique(people, unique, never), (error: unknown) => {
+    const { code, details } = error as { code: number; details: ReadonlyMap<string, BsonArray> };
+    const [violation] = details.get('violations')?.items() ?? [];
+    return code === 359 && violation instanceof Document && String((violation.get('ids') as BsonArray).items().join()) === '1,2';
+  });
+  await catalog.run(async (txn) => {
+    const collection = await catalog.ensureCollection(txn, people);
+    await collection.lock(txn, collection.keyOf(2));
+    await collection.remove(txn, collection.keyOf(2), doc({ _id: 2, a: 5 }));
+    await collection.lock(txn, collection.keyOf(1));
+    await collection.remove(txn, collection.keyOf(1), doc({ _id: 1, a: 5 }));
+    // What the transaction has removed itself does not keep it from coming again.
+    await collection.insert(txn, collection.prepare(doc({ _id: 6, a: 5 })));
+  });
+  assert.deepEqual((await catalog.makeUnique(people, doc({ ...Object.fromEntries(unique.fields), dryRun: true }), never))?.fields, []);
+  assert.deepEqual((await catalog.makeUnique(people, unique, never))?.fields, [['unique_new', true]]);
+  assert.equal(await catalog.makeUnique(people, unique, never), undefined);
+  await beforeAndAfterReopening(async (opened) => {
+    const { collection } = await reading(opened);
+    assert.deepEqual(collection.indexes.map((index) => [index.name, index.unique, index.preparesUnique]), [['_id_', false, false], ['a_1', true, false]]);
+    await assertWhole(opened);
+    await assert.rejects(insertAll(opened, [doc({ _id: 9, a: 7 })]), refusal(11000));
+  });
+});
+
+test('of two transactions that bring a prepared index the same key one is refused', async () => {
+  const { catalog } = await openForTest();
+  await catalog.createIndexes(people, [spec({ a: 1 }, { prepareUnique: true })]);
+  await insertAll(catalog, [doc({ _id: 1, a: 1 })]);
+  const insertOne = (id: number): Promise<void> => catalog.run(async (txn) => {
+    const collection = await catalog.ensureCollection(txn, people);
+    await collection.insert(txn, collection.prepare(doc({ _id: id, a: 2 })));
+  });
+  const outcomes = await Promise.allSettled([2, 3, 4].map(insertOne));
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
+  await assertWhole(catalog);
+});

@@ -66,15 +66,6 @@ export const knownDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    number: 6,
-    title: 'An index is made unique by building it, not by `collMod`',
-    text: '`collMod` with `prepareUnique` and `unique: true` is refused; drop the index and create it with `unique`.',
-    show: async (db) => {
-      await db.collection('mods').createIndex({ a: 1 });
-      await assert.rejects(db.command({ collMod: 'mods', index: { name: 'a_1', unique: true } }), { code: 72 });
-    },
-  },
-  {
     number: 7,
     title: 'Plans are chosen anew for every query',
     text: 'There is no plan cache, so `$planCacheStats` gives nothing and the commands about it are not there. The planner counts a little of each candidate instead.',

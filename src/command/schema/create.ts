@@ -134,11 +134,14 @@ const collMod: Command = defineCommand({
   access: 'write',
   about: 'changes the options of a collection, a view or an index',
   fields: COLL_MOD_FIELDS,
-  run: (context, { collMod: name, viewOn, pipeline }) => {
+  run: async (context, { collMod: name, viewOn, pipeline }) => {
     const ns = namespaceOf(context.db, name);
     checkViewPipeline(context, pipeline, viewOn ?? name);
     if (viewOn?.startsWith('$') === true) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${context.db}.${viewOn}'`);
-    return changing(context, (txn) => context.server.catalog.modify(txn, ns, saidFields(context)));
+    const { catalog } = context.server;
+    const said = saidFields(context);
+    const made = await catalog.makeUnique(ns, said, () => { context.operation.checkInterrupt(); });
+    return made ?? changing(context, (txn) => catalog.modify(txn, ns, said));
   },
 });
 
