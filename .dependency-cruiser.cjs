@@ -56,7 +56,7 @@ const packageOwners = {
 
 /** Node's modules outside env and bin; anything that is not here comes through Env. */
 const nodeModules = {
-  base: ['buffer'], // native comparing and UTF-8; lint holds it to two files
+  base: ['buffer', 'module'], // native comparing and UTF-8, which lint holds to two files; modules that are loaded when first wanted
   auth: ['crypto'], // digests of SCRAM; randomness is banned by lint
   gridfs: ['crypto'], // digests
   gateway: ['crypto', 'http', 'https', 'stream', 'stream/promises'], // HTTP is this layer's subject

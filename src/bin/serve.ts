@@ -1,7 +1,6 @@
 // `frond serve`: runs until SIGTERM or SIGINT, prints one line when it is ready, ends with a status other than 0 when it cannot promise
 // anything any more.
 
-import { setFlagsFromString } from 'node:v8';
 import { EngineError } from '../base/errors.ts';
 import { openHostEnv } from '../env/index.ts';
 import type { NetworkAddress } from '../env/index.ts';
@@ -24,22 +23,12 @@ function onBug(error: unknown, where: string): void {
   console.error(`frond: internal error in ${where}:`, error);
 }
 
-/**
- * The collector keeps its nursery at its first size and lets the heap grow by a third only before it looks again: most of what a server makes
- * is dead after one request, and room for garbage is not in the cache's budget. Measured in docs/benchmarks.md.
- */
-function keepGarbageSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--heap-growing-percent=30');
-}
-
 function onNotice(message: string): void {
   console.error(`frond: ${message}`);
 }
 
 /** Runs a server; resolves with the exit status. */
 export async function serve(words: readonly string[]): Promise<number> {
-  keepGarbageSmall();
   const env = await openHostEnv();
   const options = await serveOptions(env, words);
   const stop = new Promise<'stop'>((resolve) => {

@@ -1,6 +1,5 @@
 // The complete options of a server, from flags, file and defaults.
 
-import { parse } from 'yaml';
 import type { Env, TlsSettings } from '../env/index.ts';
 import { optionText, parseBytes, parseFlag, parseParameterFlag, parseSwitch, parseWhole, readConfig, readFlags } from './option-table.ts';
 import type { OptionTexts } from './option-table.ts';
@@ -58,6 +57,7 @@ export async function serveOptions(env: Env, words: readonly string[]): Promise<
 async function readFile(env: Env, path: string): Promise<Map<string, string>> {
   if (!(await env.files.exists(path))) throw new FrondUsage(`there is no configuration file ${path}`);
   const text = new TextDecoder().decode(await env.files.readAll(path));
+  const { parse } = await import('yaml');
   try {
     const parsed: unknown = parse(text);
     return readConfig(parsed, path);

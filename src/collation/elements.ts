@@ -3,7 +3,8 @@
 // tag, and what it means stands beside its rule below. An element is a primary weight of 32 bits and a lower half: secondary, case bits, tertiary.
 
 import { must } from '../base/assert.ts';
-import { rootTable } from './data.ts';
+import { lateModule } from '../base/late-module.ts';
+import type * as packed from './data.ts';
 import { hangulLetters, markRank } from './normal-form.ts';
 import { unpackTable } from './unpack.ts';
 import type { Context, ContextNode, ElementTable } from './unpack.ts';
@@ -13,11 +14,13 @@ const unassigned = 0xffffffff;
 const commonWeights = 0x05000500;
 const singlesEnd = 0x180;
 
+const data = lateModule<typeof packed>(import.meta.url, './data.js');
+
 let root: ElementTable | undefined;
 
 /** The table of the root collation. */
 export function loadRoot(): ElementTable {
-  root ??= unpackTable(rootTable, unassigned);
+  root ??= unpackTable(data().rootTable, unassigned);
   return root;
 }
 

@@ -2,7 +2,8 @@
 // (UTS #35, "Collation Type Fallback"). A kind other than the usual is asked for as `de@collation=phonebook`.
 
 import { must } from '../base/assert.ts';
-import { localeLines, tailoredTables } from './data.ts';
+import { lateModule } from '../base/late-module.ts';
+import type * as packed from './data.ts';
 import { loadTailoring } from './elements.ts';
 import type { ElementTable } from './unpack.ts';
 
@@ -11,11 +12,13 @@ interface Locale {
   readonly kinds: ReadonlyMap<string, number>;
 }
 
+const data = lateModule<typeof packed>(import.meta.url, './data.js');
+
 let locales: ReadonlyMap<string, Locale> | undefined;
 
 function localeTable(): ReadonlyMap<string, Locale> {
   locales ??= new Map(
-    localeLines.split(' ').map((line): [string, Locale] => {
+    data().localeLines.split(' ').map((line): [string, Locale] => {
       const [name = '', kindByDefault = '', kinds = ''] = line.split(':');
       const pairs = kinds === '' ? [] : kinds.split(',').map((kind) => kind.split('='));
       return [name, { kindByDefault, kinds: new Map(pairs.map(([kind = '', table]) => [kind, Number(table)])) }];
@@ -56,7 +59,7 @@ export function tableOfLocale(name: string): ElementTable | undefined {
   if (number === undefined) return undefined;
   let table = loaded.get(number);
   if (table === undefined) {
-    table = loadTailoring(must(tailoredTables[number], 'a table of its number'));
+    table = loadTailoring(must(data().tailoredTables[number], 'a table of its number'));
     loaded.set(number, table);
   }
   return table;

@@ -1,16 +1,19 @@
 // Canonical decomposition (Unicode's form NFD) over frozen data, so that a newer Node does not move keys: decompose, then order combining marks
 // by class, those of one class as they came.
 
-import { normalForms } from './data.ts';
+import { lateModule } from '../base/late-module.ts';
+import type * as packed from './data.ts';
 import { unpackNormalForms } from './unpack.ts';
 import type { NormalForms } from './unpack.ts';
+
+const data = lateModule<typeof packed>(import.meta.url, './data.js');
 
 let forms: NormalForms | undefined;
 
 /** The rank of a combining mark's class; 0: no mark, or one that never moves. */
 export function markRank(codePoint: number): number {
   if (codePoint < 0x300) return 0;
-  forms ??= unpackNormalForms(normalForms);
+  forms ??= unpackNormalForms(data().normalForms);
   return forms.ranks.get(codePoint) ?? 0;
 }
 
@@ -26,7 +29,7 @@ export function hangulLetters(syllable: number): readonly [number, number, numbe
 /** The decomposed form of some code points; the same array where nothing is to do. */
 export function decompose(points: number[]): number[] {
   if (points.every((point) => point < 0xc0)) return points;
-  forms ??= unpackNormalForms(normalForms);
+  forms ??= unpackNormalForms(data().normalForms);
   const whole: number[] = [];
   for (const point of points) {
     const parts = point < 0xc0 ? undefined : forms.decompositions.get(point);

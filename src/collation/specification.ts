@@ -5,7 +5,7 @@ import { CommandError } from '../base/errors.ts';
 import { describeValue, Document, isNumber, roundNumber, Decimal128, toDouble, typeNameOf, typeOf } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import { Collation } from './collation.ts';
-import { collationVersion } from './data.ts';
+import { collationVersion } from './version.ts';
 import { tableOfLocale } from './locale.ts';
 import { settingsOf } from './settings.ts';
 import type { CollationSettings } from './settings.ts';

@@ -2,7 +2,9 @@
 // server up; the rest (look-ahead, back-references, atomic groups, conditions, calls) by a backtracking matcher that counts its steps.
 // Follows the manual's page of `$regex`.
 
-import { RE2JS } from 're2js';
+import type * as re2 from 're2js';
+import type { RE2JS } from 're2js';
+import { lateModule } from '../base/late-module.ts';
 import { refuse } from './refuse.ts';
 import { BacktrackingRegex } from './regex/backtrack.ts';
 import { anything } from './regex/char-set.ts';
@@ -32,6 +34,8 @@ export interface PatternMatch {
   /** What each group in parentheses caught; undefined for one that took no part. */
   readonly captures: readonly (string | undefined)[];
 }
+
+const linearEngine = lateModule<typeof re2>(import.meta.url, 're2js');
 
 const PATTERN_BYTES_MAX = 16384;
 
@@ -75,8 +79,9 @@ function engineOf(parsed: ParsedRegex): Engine {
 function compileLinear(root: RegexNode): RE2JS | undefined {
   const source = toRe2(root);
   if (source === undefined) return undefined;
+  const { RE2JS: engine } = linearEngine();
   try {
-    return RE2JS.compile(source, RE2JS.LOOKBEHINDS);
+    return engine.compile(source, engine.LOOKBEHINDS);
   } catch {
     // Too large or with a property that RE2 does not know: the other matcher has no such bounds.
     return undefined;

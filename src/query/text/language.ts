@@ -1,8 +1,11 @@
 // The languages of text search, by MongoDB's names and two-letter codes (manual: "Text Search Languages"): each has a stemmer and words left out;
 // `none` has neither.
 
-import snowball from 'snowball-stemmers';
+import type snowball from 'snowball-stemmers';
+import { lateModule } from '../../base/late-module.ts';
 import { isStopWord } from './stop-words.ts';
+
+const stemmers = lateModule<typeof snowball>(import.meta.url, 'snowball-stemmers');
 
 const codes: Readonly<Record<string, string>> = {
   da: 'danish',
@@ -42,7 +45,7 @@ export function languageOf(given: string): Language | undefined {
   const name = codes[lower] ?? lower;
   const found = known.get(name);
   if (found !== undefined || !names.has(name)) return found;
-  const stemmer = snowball.newStemmer(name);
+  const stemmer = stemmers().newStemmer(name);
   const made: Language = { name, isEnglish: name === 'english', stem: (word) => stemmer.stem(word), isStopWord: (word) => isStopWord(word, name) };
   known.set(name, made);
   return made;
