@@ -86,7 +86,7 @@ export interface Batch {
 
 /** A scan of one dictionary in one transaction: the snapshot, and the write set as it was when the scan began. */
 export interface Cursor {
-  /** The next rows; length 0 at the end of the range. One call at a time. */
+  /** The next rows; length 0 at the end of the range, and short of both limits only when nothing comes behind it. One call at a time. */
   nextBatch(limit: BatchLimit): Soon<Batch>;
   /** Goes on from the first row at or after `key` (at or before it, backwards), still inside the range. */
   seek(key: Uint8Array): void;

@@ -134,8 +134,15 @@ class IndexSource implements RowSource {
       const found = this.#cursor.nextBatch({ rows: this.#rows, bytes: batchBytes });
       const batch = found instanceof Promise ? await found : found;
       if (batch.length > 0) this.#last = batch.key(batch.length - 1).slice();
-      for (let i = 0; i < batch.length; i++) this.#take(rows, batch.key(i), batch.value(i));
-      if (batch.length < this.#rows) this.#endRange();
+      let bytes = 0;
+      for (let i = 0; i < batch.length; i++) {
+        const key = batch.key(i);
+        const value = batch.value(i);
+        bytes += key.length + value.length;
+        this.#take(rows, key, value);
+      }
+      // A batch that is well short of both limits is the last of its range.
+      if (batch.length === 0 || (batch.length < this.#rows && bytes < batchBytes / 2)) this.#endRange();
       examined += Math.max(batch.length, 1);
       this.#rows = Math.min(this.#rows * 2, batchRows);
     }

@@ -78,6 +78,17 @@ test('a clustering index gives documents without fetching', async () => {
   assert.deepEqual([stats.get('totalKeysExamined'), stats.get('totalDocsExamined')], [10, 0]);
 });
 
+test('a range of large documents is read to its end, in batches of bytes', async () => {
+  const { catalog } = await openForTest();
+  const large = Array.from({ length: 300 }, (_, i) => doc({ _id: i, a: i % 3, pad: 'x'.repeat(20_000) }));
+  await insertAll(catalog, large);
+  await catalog.createIndexes(people, [spec({ a: 1 }, { clustering: true })]);
+  for (const filter of [doc({ _id: doc({ $gte: 0 }) }), doc({ a: doc({ $gte: 0 }) }), doc({ a: doc({ $in: BsonArray.of([0, 1, 2]) }) })]) {
+    assert.equal((await find(catalog, { filter })).length, 300);
+    assert.equal(await count(catalog, { filter }), 300);
+  }
+});
+
 test('a condition on a later field is tested on the entry, before any document is fetched', async () => {
   const catalog = await numbers(100, spec({ a: 1, c: 1 }));
   const stats = await run(catalog, { filter: doc({ a: doc({ $gte: 5 }), c: doc({ $regex: '5$' }) }) });
