@@ -69,6 +69,11 @@ export class Ledger {
     return state;
   }
 
+  /** The dictionaries that are there after all commits with a seq, without the catalog. */
+  dictionaries(): DictionaryId[] {
+    return [...this.stateAt(Infinity).dictionaries()].map((id) => id as DictionaryId).filter((id) => id !== catalog);
+  }
+
   /** Judges everything that was seen. */
   judgeSights(): void {
     const sights = this.sights.map((sight) => ({ ...sight, seq: sight.at() })).filter((sight) => sight.seq !== undefined);
@@ -96,7 +101,7 @@ export class Clients {
   readonly #random: SimRandom;
   readonly #ledger: Ledger;
   readonly #engine: Environment;
-  readonly #dictionaries: DictionaryId[] = [];
+  readonly #dictionaries: DictionaryId[];
   readonly #keys: number;
   readonly #large: boolean;
 
@@ -107,11 +112,13 @@ export class Clients {
     this.#engine = engine;
     this.#keys = random.pick([12, 60, 400]);
     this.#large = (ledger.options.cacheBytes ?? 0) >= 4 * 1024 * 1024;
+    // What earlier clients left is gone on with: nothing of it is in memory yet.
+    this.#dictionaries = ledger.dictionaries();
   }
 
   /** So many transactions by a few clients at a time. */
   async run(transactions: number): Promise<void> {
-    for (let i = 0; i < 2; i++) await this.#create();
+    for (let i = this.#dictionaries.length; i < 2; i++) await this.#create();
     let left = transactions;
     const client = async (): Promise<void> => {
       while (left-- > 0) await this.#one();

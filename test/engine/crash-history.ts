@@ -39,6 +39,7 @@ export async function runConcurrent(open: OpenEnvironment, machine: SimOptions, 
     assert.deepEqual((await engine.verify()).problems, []);
     await engine.close();
     const again = await open(sim, '/data', { ...ledger.options, ...clientOptions(random) });
+    if (random.chance(0.5)) await new Clients(sim, random, ledger, again).run(transactions);
     await assertState(again, ledger.stateAt(Infinity));
     assert.deepEqual((await again.verify()).problems, []);
     await again.close();

@@ -388,4 +388,9 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     law: '16', name: 'freed space is left where it is', caught: scenario('deleting most rows makes tree and file small by itself'),
     file: 'tidy.js', from: 'if (this.#moves < movesMax && (await this.#moveDown()))', to: 'if (false)',
   },
+  {
+    law: '14', name: 'a node that was read before an edit is taken for what it is', caught: clients(46),
+    file: 'parts.js', from: 'miss.part === undefined && tree.version !== version;', to: 'false;',
+    and: { file: 'checkpoints.js', from: 'cache.forget(nodeKey(node.number));', to: '' },
+  },
 ];

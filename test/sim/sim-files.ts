@@ -9,7 +9,7 @@
 // - A full disk refuses what takes space, after a part of a write. Any operation may fail once or from some moment on.
 // - A byte may be read wrong once, or lie damaged on the disk.
 //
-// Half of the machines have a part of the reads in memory and can do them at once.
+// Half of the machines have a part of the reads in memory and can do them at once; half hold some reads while the rest of the machine goes on.
 //
 // It does not: lie about a successful sync, write to the wrong place, bring back old content of a sector that was synced since.
 
@@ -77,6 +77,9 @@ const durationMs: Readonly<Record<Operation, number>> = {
 };
 const slowOdds = 50;
 const speeds = [0.05, 1, 1, 5];
+/** Some machines hold a share of their reads for longer than most edits and checkpoints take. */
+const heldShares = [0, 0, 0.02, 0.2];
+const heldMs = 300;
 
 /** Pid that a simulated process says it has. */
 export const simPid = 4711;
@@ -94,6 +97,8 @@ export class SimFiles implements FileSystem {
   readonly #locked = new Set<string>();
   readonly #flips: { path: string; offset: number; mask: number }[] = [];
   readonly #quickShare: number;
+  readonly #held: SimRandom;
+  readonly #heldShare: number;
   #capacityBytes: number;
   #operations = 0;
   #isOff = false;
@@ -105,6 +110,8 @@ export class SimFiles implements FileSystem {
     this.#capacityBytes = parts.capacityBytes;
     const fastSlow = parts.random.fork('speeds');
     this.#quickShare = parts.random.fork('quick reads').pick([0, 0, 0.5, 0.9]);
+    this.#held = parts.random.fork('held reads');
+    this.#heldShare = this.#held.pick(heldShares);
     this.#durationMs = mapValues(durationMs, (ms) => ms * fastSlow.pick(speeds));
   }
 
@@ -254,8 +261,9 @@ export class SimFiles implements FileSystem {
     if (this.faults.crashesAt(action.kind)) this.turnOff();
     const { clock, random } = this.#parts;
     const slow = random.below(slowOdds) === 0 ? 10 : 1;
+    const ms = this.#durationMs[action.kind] * slow * (0.2 + random.fraction()) + this.#heldFor(action.kind);
     return new Promise<T>((resolve, reject) => {
-      clock.after(this.#durationMs[action.kind] * slow * (0.2 + random.fraction()), () => {
+      clock.after(ms, () => {
         this.#outstanding.delete(action);
         try {
           const result = this.#finish(action, failure);
@@ -292,6 +300,10 @@ export class SimFiles implements FileSystem {
   /** Randomness for what a failure leaves. For SimFile. */
   get random(): SimRandom {
     return this.#parts.random;
+  }
+
+  #heldFor(kind: Operation): number {
+    return kind === 'read' && this.#heldShare > 0 && this.#held.chance(this.#heldShare) ? this.#held.fraction() * heldMs : 0;
   }
 
   #finish<T>(action: Action<T>, failure: 'io' | 'no-space' | undefined): T {

@@ -11,13 +11,21 @@ const compiled = fileURLToPath(new URL('../../src/', import.meta.url));
 
 let planted = 0;
 
-/** One change of one line. */
+/** One change of one line; two, where either alone keeps the law. */
 export interface Break {
   /** Compiled file below the layer: `block/space.js`. */
   readonly file: string;
   /** Text as it is compiled; it must be there exactly once. */
   readonly from: string;
   readonly to: string;
+  readonly and?: Omit<Break, 'and'>;
+}
+
+function breakLine(copy: string, change: Break): void {
+  const file = join(copy, change.file);
+  const source = readFileSync(file, 'utf8');
+  assert.equal(source.split(change.from).length, 2, `${relative(dirname(compiled), file)} has the line to break exactly once: ${change.from}`);
+  writeFileSync(file, source.replace(change.from, () => change.to));
 }
 
 /** Imports the module at `entry` (below the layer) of a copy of the layer with the break in it. */
@@ -27,10 +35,8 @@ export async function plant(layer: string, entry: string, change: Break): Promis
   const copy = join(compiled, `planted-${String(process.pid)}-${String(planted)}`);
   cpSync(join(compiled, layer), copy, { recursive: true });
   try {
-    const file = join(copy, change.file);
-    const source = readFileSync(file, 'utf8');
-    assert.equal(source.split(change.from).length, 2, `${relative(dirname(compiled), file)} has the line to break exactly once: ${change.from}`);
-    writeFileSync(file, source.replace(change.from, () => change.to));
+    breakLine(copy, change);
+    if (change.and !== undefined) breakLine(copy, change.and);
     return await import(pathToFileURL(join(copy, entry)).href);
   } finally {
     rmSync(copy, { recursive: true });
