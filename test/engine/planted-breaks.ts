@@ -393,4 +393,21 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'parts.js', from: 'miss.part === undefined && tree.version !== version;', to: 'false;',
     and: { file: 'checkpoints.js', from: 'cache.forget(nodeKey(node.number));', to: '' },
   },
+  {
+    law: '19', name: 'what a dead worker had made is kept', caught: scenario('a worker that dies leaves nothing, and its job runs once more'),
+    file: 'merge-runner.js', from: 'store.abandon(number);', to: 'continue;',
+  },
+  {
+    law: '19', name: 'a dead worker is asked again', caught: scenario('a worker that dies leaves nothing, and its job runs once more'),
+    file: 'merge-runner.js', from: `// The thread has ended, and what it had made was written by this one: the leases are free.
+            this.#channel = undefined;`, to: '',
+  },
+  {
+    law: '19', name: 'the first death poisons', caught: scenario('a worker that dies leaves nothing, and its job runs once more'),
+    file: 'merge-runner.js', from: 'attempt === attemptsMax', to: 'attempt === 1',
+  },
+  {
+    law: '19', name: 'a job that kills its workers is tried for ever', caught: scenario('a second death in the same job poisons'),
+    file: 'merge-runner.js', from: 'attempt === attemptsMax', to: 'attempt === Infinity',
+  },
 ];

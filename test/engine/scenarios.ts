@@ -14,6 +14,7 @@ import { spaceScenarios } from './space-scenarios.ts';
 import { spillCrashes, spilledLocks, spilledMarks, spillGivenBack, spillMuch } from './spill-scenarios.ts';
 import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
+import { workerScenarios } from './worker-scenarios.ts';
 
 /** Law 4: what is forgotten raises the floor, and a writer from below it is refused. */
 async function forgottenKeys(open: OpenEnvironment): Promise<void> {
@@ -409,5 +410,6 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a full disk refuses a load and goes on': loadOnFullDisk,
   'points before a range delete of their transaction go, points after it stay': pointsBesideRange,
   ...readScenarios,
+  ...workerScenarios,
   ...spaceScenarios,
 };

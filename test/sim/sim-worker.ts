@@ -9,6 +9,8 @@ import type { SimRandom } from './sim-random.ts';
 export interface SimWorkerOptions {
   readonly sentBytesMin: number;
   readonly dies: boolean;
+  /** After how many messages each worker dies, one after the other, in the place of what the seed says; those after them live. */
+  readonly deaths?: readonly number[];
 }
 
 /** Messages, either way, after which a worker dies at the latest. */
@@ -20,6 +22,7 @@ export class SimWorkers {
   readonly #random: SimRandom;
   readonly #codecs: Codecs;
   readonly #dies: boolean;
+  readonly #planned: number[] | undefined;
   deaths: number = 0;
   #isSecond: boolean = false;
 
@@ -28,16 +31,22 @@ export class SimWorkers {
     this.#random = random;
     this.#codecs = codecs;
     this.#dies = options.dies;
+    this.#planned = options.deaths === undefined ? undefined : [...options.deaths];
   }
 
   connect(): WorkerChannel {
-    const lives = this.#dies && !this.#isSecond ? Math.floor(this.#random.fraction() * messagesMax) : Infinity;
-    this.#isSecond = !this.#isSecond;
+    const lives = this.#planned === undefined ? this.#drawn() : (this.#planned.shift() ?? Infinity);
     return new SimChannel(this.#codecs, lives, async () => {
       await this.#clock.sleep(this.#random.fraction() * 0.2);
     }, () => {
       this.deaths += 1;
     });
+  }
+
+  #drawn(): number {
+    const lives = this.#dies && !this.#isSecond ? Math.floor(this.#random.fraction() * messagesMax) : Infinity;
+    this.#isSecond = !this.#isSecond;
+    return lives;
   }
 }
 
