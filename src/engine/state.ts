@@ -321,6 +321,6 @@ function setIn<T>(set: Set<T>, member: T, isIn: boolean): void {
 /** The record of a tree without messages. */
 export function emptyRecord(given: Pick<TreeRecord, 'id' | 'options' | 'createdSeq' | 'root'>): TreeRecord {
   return {
-    ...given, droppedSeq: Number.POSITIVE_INFINITY, flushedSeq: 0, rows: 0, bytes: 0, storedBytes: 0, rawBytes: 0, leaves: 1, height: 0,
+    ...given, droppedSeq: Number.POSITIVE_INFINITY, flushedSeq: 0, rows: 0, bytes: 0, storedBytes: 0, rawBytes: 0, blobBytes: 0, leaves: 1, height: 0,
   };
 }

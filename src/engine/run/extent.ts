@@ -9,9 +9,11 @@ import { crc32c } from '../../base/crc32c.ts';
 import { EngineError } from '../../base/errors.ts';
 import { keyHash } from '../../base/hash.ts';
 import type { Codec, Codecs } from '../../env/index.ts';
+import { BlobCounter } from './blob-reference.ts';
 import { Fences } from './fences.ts';
 import type { FenceRow, FilterRow } from './fences.ts';
 import { Filter, FilterBuilder, filterKeys } from './filter.ts';
+import { messageKinds } from './message.ts';
 import type { MessageSlice } from './message.ts';
 import { freshMemory } from './run.ts';
 import type { MemorySource, Run } from './run.ts';
@@ -79,6 +81,7 @@ export class ExtentBuilder implements MessageSink {
   #closedRaw = 0;
   #closedCount = 0;
   #continues = false;
+  readonly #blobs = new BlobCounter();
   #minSeq = Number.MAX_SAFE_INTEGER;
   #maxSeq = 0;
 
@@ -106,6 +109,7 @@ export class ExtentBuilder implements MessageSink {
     const needed = basement.rawBytes + source.size(index) + (basement.count + 1) * messageOverhead;
     if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithKey(source, index));
     basement.append(source, index, seq);
+    if (source.kinds[index] === messageKinds.reference) this.#blobs.add(source.values, source.valueOffsets[index] as number, source.valueOffsets[index + 1] as number);
     filter.add(keyHash(source.keys, source.keyOffsets[index] as number, source.keyOffsets[index + 1] as number));
     this.#note(seq);
   }
@@ -117,6 +121,7 @@ export class ExtentBuilder implements MessageSink {
     const needed = basement.rawBytes + size + (basement.count + 1) * messageOverhead;
     if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithSlice(slice));
     basement.appendSlice(slice);
+    if (slice.kind === messageKinds.reference) this.#blobs.add(slice.bytes, slice.valueStart, slice.valueEnd);
     filter.add(keyHash(slice.bytes, slice.keyStart, slice.keyEnd));
     this.#note(slice.seq);
   }
@@ -132,7 +137,7 @@ export class ExtentBuilder implements MessageSink {
     const image = allocate(this.#imageLength + this.#filtersLength);
     image.set(workspace.image.subarray(0, this.#imageLength));
     image.set(workspace.filters.subarray(0, this.#filtersLength), this.#imageLength);
-    const summary = { codec: this.#codec.id, minSeq: this.#minSeq, maxSeq: this.#maxSeq, lastKey };
+    const summary = { codec: this.#codec.id, minSeq: this.#minSeq, maxSeq: this.#maxSeq, lastKey, blobs: this.#blobs.take() };
     const fences = Fences.of(summary, this.#rows, this.#filterRows);
     this.#reset();
     workspace.giveBack();

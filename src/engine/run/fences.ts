@@ -6,6 +6,8 @@ import { assert } from '../../base/assert.ts';
 import { compareBytes } from '../../base/bytes.ts';
 import type { ByteReader } from '../../base/byte-reader.ts';
 import type { ByteWriter } from '../../base/byte-writer.ts';
+import { noBlobs, tallyBytes } from './blob-reference.ts';
+import type { BlobTally } from './blob-reference.ts';
 import { sharedPrefix, SortedKeys } from './sorted-keys.ts';
 
 /** Columns of a row in the table. */
@@ -26,6 +28,10 @@ const rawLengthMax = 2 ** 26;
 /** First keys of one extent as they stand in memory. */
 const keyBytesMax = 2 ** 28;
 
+/** Set in the codec's byte: the extent refers to blobs, and the table of them comes last. */
+const withBlobs = 0x80;
+const blobRowBytes = 48;
+
 /** The objects beside the arrays, roughly. */
 const objectBytes = 800;
 
@@ -36,6 +42,8 @@ export interface FencesSummary {
   readonly minSeq: number;
   readonly maxSeq: number;
   readonly lastKey: Uint8Array;
+  /** Bytes of blobs that its messages refer to. */
+  readonly blobs?: BlobTally;
 }
 
 /** One row, as the builder states it. */
@@ -71,6 +79,9 @@ export class Fences {
   /** Codec id of the basements that are not plain. */
   readonly codec: number;
   readonly lastKey: Uint8Array;
+  /** Bytes of blobs that its messages refer to, by segment. */
+  readonly blobs: BlobTally;
+  readonly blobBytes: number;
   /** Memory to charge to the budget. */
   readonly byteSize: number;
   readonly #firstKeys: SortedKeys;
@@ -84,6 +95,8 @@ export class Fences {
     this.minSeq = summary.minSeq;
     this.maxSeq = summary.maxSeq;
     this.lastKey = summary.lastKey;
+    this.blobs = summary.blobs ?? noBlobs;
+    this.blobBytes = tallyBytes(this.blobs);
     this.#firstKeys = firstKeys;
     this.#table = table;
     this.#filters = filters;
@@ -99,7 +112,7 @@ export class Fences {
     this.rawBytes = rawBytes;
     for (let i = 0; i < this.filters; i++) storedBytes += this.filterLength(i);
     this.storedBytes = storedBytes;
-    this.byteSize = firstKeys.bytes.length + 8 * (this.length + 1) + table.byteLength + filters.byteLength + summary.lastKey.length + objectBytes;
+    this.byteSize = firstKeys.bytes.length + 8 * (this.length + 1) + table.byteLength + filters.byteLength + summary.lastKey.length + this.blobs.size * blobRowBytes + objectBytes;
   }
 
   /** Rows in order; keys are copied. */
@@ -214,7 +227,7 @@ export class Fences {
   encode(writer: ByteWriter): void {
     const keys = this.#firstKeys;
     const prefix = sharedPrefix(keys.bytes, 0, keys.prefixLength, this.lastKey, 0, this.lastKey.length);
-    writer.u8(this.codec);
+    writer.u8(this.blobs.size === 0 ? this.codec : this.codec | withBlobs);
     writer.varint(this.length);
     writer.varint(this.minSeq);
     writer.varint(this.maxSeq - this.minSeq);
@@ -241,10 +254,11 @@ export class Fences {
       writer.u32(this.filterChecksum(i));
       covered = end;
     }
+    if (this.blobs.size > 0) encodeBlobs(writer, this.blobs);
   }
 
   static decode(reader: ByteReader): Fences {
-    const codec = reader.u8();
+    const method = reader.u8();
     const length = reader.varint();
     if (length === 0 || length > reader.remaining) reader.fail('a table of fences without its rows');
     const minSeq = reader.varint();
@@ -269,12 +283,27 @@ export class Fences {
     for (let i = 1; i < length; i++) if (firstKeys.compareWithin(i - 1, i) > 0) reader.fail('first keys out of order');
     if (storedOffset >= 2 ** 32 || firstKeys.compare(length - 1, lastKey) > 0) reader.fail('a last key before the first');
     const filters = decodeFilterTable(reader, length, storedOffset);
-    return new Fences({ codec, minSeq, maxSeq, lastKey }, firstKeys, table, filters);
+    const blobs = (method & withBlobs) === 0 ? noBlobs : decodeBlobs(reader);
+    return new Fences({ codec: method & ~withBlobs, minSeq, maxSeq, lastKey, blobs }, firstKeys, table, filters);
   }
 
   #cell(index: number, which: number): number {
     return this.#table[index * columns + which] as number;
   }
+}
+
+function encodeBlobs(writer: ByteWriter, blobs: BlobTally): void {
+  writer.varint(blobs.size);
+  for (const [segment, bytes] of blobs) {
+    writer.varint(segment);
+    writer.varint(bytes);
+  }
+}
+
+function decodeBlobs(reader: ByteReader): BlobTally {
+  const blobs = new Map<number, number>();
+  for (let left = reader.varint(); left > 0; left--) blobs.set(reader.varint(), reader.varint());
+  return blobs;
 }
 
 /** The rows of filters being put together: they lie behind the basements, in order. */

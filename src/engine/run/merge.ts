@@ -169,7 +169,7 @@ export class Merge {
     if (isBetween && (newer === Infinity || this.#isSeen(range, newer))) this.#stands = range;
     const keep = isBetween ? range > this.#oldest && this.#isSeen(seq, range) : of.keep;
     if (!keep) return false;
-    if (this.#stands > 0 && this.#atLeaf && run.kinds[at] === messageKinds.put) sink.append(removeOf(run.key(at), this.#stands), 0, this.#stands);
+    if (this.#stands > 0 && this.#atLeaf && run.kinds[at] !== messageKinds.remove) sink.append(removeOf(run.key(at), this.#stands), 0, this.#stands);
     this.#stands = 0;
     return true;
   }

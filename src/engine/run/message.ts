@@ -1,14 +1,18 @@
 // Messages: the changes that travel through the tree, and the numbers that their kinds have on disk. A kind that this program does not
 // know is a file of a newer program, not damage: EngineError `format`. See docs/file-format.md, "Runs".
 
-/** Kinds of messages as stored; the numbers never change their meaning. 2 (range delete, which is in no run) and 3 (update) are taken. */
-export const messageKinds = { put: 0, remove: 1 } as const;
+/** Kinds of messages as stored; the numbers never change their meaning. 2 (range delete, which is in no run) and 3 (update) are taken. `reference`: a put whose value lies in a blob. */
+export const messageKinds = { put: 0, remove: 1, reference: 4 } as const;
 
 /** A kind as stored. */
 export type MessageKind = (typeof messageKinds)[keyof typeof messageKinds];
 
-/** The largest kind that this program reads. */
-export const messageKindMax: number = messageKinds.remove;
+const known: ReadonlySet<number> = new Set(Object.values(messageKinds));
+
+/** Whether this program knows a kind. */
+export function isMessageKind(kind: number): boolean {
+  return known.has(kind);
+}
 
 /** One change of one key: which commit it belongs to, what it does, and the value of a put (empty for a remove). */
 export interface Message {

@@ -5,7 +5,7 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { writeVarint } from '../../base/varint.ts';
-import { messageKindMax } from './message.ts';
+import { isMessageKind } from './message.ts';
 import { freshMemory, RunMemory, runOf } from './run.ts';
 import type { MemorySource, Run, RunColumns } from './run.ts';
 import { sharedPrefix } from './sorted-keys.ts';
@@ -196,7 +196,7 @@ class RunDecoder {
     const from = this.#skip(kinds.length);
     for (let i = 0; i < kinds.length; i++) {
       const kind = this.#bytes[from + i] as number;
-      if (kind > messageKindMax) throw new EngineError('format', `a message of unknown kind ${String(kind)}`, { place: { offset: from + i } });
+      if (!isMessageKind(kind)) throw new EngineError('format', `a message of unknown kind ${String(kind)}`, { place: { offset: from + i } });
       kinds[i] = kind;
     }
   }

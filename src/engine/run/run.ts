@@ -117,7 +117,9 @@ export class Run implements RunColumns {
   }
 
   kind(index: number): MessageKind {
-    return this.kinds[index] === messageKinds.remove ? messageKinds.remove : messageKinds.put;
+    const kind = this.kinds[index];
+    if (kind === messageKinds.reference) return kind;
+    return kind === messageKinds.remove ? messageKinds.remove : messageKinds.put;
   }
 
   key(index: number): Uint8Array {

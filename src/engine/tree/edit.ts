@@ -41,6 +41,10 @@ const unsettledMax = 64;
 
 const stored = (extents: readonly Extent[]): number => extents.reduce((sum, extent) => sum + extent.fences.storedBytes, 0);
 const raw = (extents: readonly Extent[]): number => extents.reduce((sum, extent) => sum + extent.fences.rawBytes, 0);
+const blobs = (extents: readonly Extent[]): number => extents.reduce((sum, extent) => sum + extent.fences.blobBytes, 0);
+
+/** A reference may hide a large value below: so many bytes of blobs count as one of messages. */
+const blobBytesPerByte = 64;
 
 /** Applies an edit to its tree. Nodes it makes are dirty until the next checkpoint. */
 export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
@@ -62,6 +66,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
   tree.leaves += edit.leavesDelta;
   tree.storedBytes += stored(edit.added) - stored(edit.dropped);
   tree.rawBytes += raw(edit.added) - raw(edit.dropped);
+  tree.blobBytes += blobs(edit.added) - blobs(edit.dropped);
   if (edit.flushed !== undefined) tree.flushed(edit.flushed);
 }
 
@@ -82,7 +87,7 @@ export function heaviestChild(node: InternalNode, limits: FlushLimits): { readon
   let child = 0;
   let weight = -1;
   node.buffers.forEach((buffer, index) => {
-    const bytes = raw(buffer);
+    const bytes = raw(buffer) + blobs(buffer) / blobBytesPerByte;
     const runs = buffer.length > limits.runsMax ? Math.max(bytes, limits.bufferBytes) : bytes;
     const own = Math.max(runs, rangesWeight(node, node.ranges[index] ?? [], limits));
     if (own > weight) {

@@ -6,6 +6,9 @@
 import { assert } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
 import { keyHash } from '../../base/hash.ts';
+import { BlobCounter, decodeReference, noBlobs } from '../run/blob-reference.ts';
+import type { BlobTally } from '../run/blob-reference.ts';
+import { messageKinds } from '../run/message.ts';
 import type { MessageSlice } from '../run/message.ts';
 import { rangeBytes } from '../run/range-delete.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
@@ -61,6 +64,8 @@ export class Front {
   /** Deltas of totals that came with the entries. */
   rows: number = 0;
   bytes: number = 0;
+  /** Bytes of blobs that its entries refer to, those that were taken back included. */
+  blobBytes: number = 0;
   /** Range deletes; the array never changes. */
   ranges: readonly RangeDelete[] = [];
 
@@ -98,6 +103,7 @@ export class Front {
     this.seqMin = 0;
     this.rows = 0;
     this.bytes = 0;
+    this.blobBytes = 0;
     this.ranges = [];
   }
 
@@ -168,6 +174,7 @@ export class Front {
     rows[row + seqHigh] = Math.floor(seq / twoTo32);
     rows[row + kind] = messageKind;
     rows[row + hash] = keyHash(this.#arena, start, start + keyBytes);
+    if (messageKind === messageKinds.reference) this.blobBytes += decodeReference(this.#arena, start + keyBytes, this.#used).bytes;
     this.#link(entry);
     assert(seq >= this.seqMax, 'messages come in the order of their seqs');
     this.seqMax = seq;
@@ -282,6 +289,19 @@ export class Front {
     slice.valueEnd = slice.keyEnd + (this.#rows[row + valueLength] as number);
     slice.seq = this.seq(entry);
     slice.kind = this.#rows[row + kind] as number;
+  }
+
+  /** Bytes of blobs that its entries refer to, by segment. */
+  blobs(): BlobTally {
+    if (this.blobBytes === 0) return noBlobs;
+    const counter = new BlobCounter();
+    const slice = emptySlice();
+    for (let entry = 0; entry < this.#count; entry++) {
+      if (this.kind(entry) !== messageKinds.reference) continue;
+      this.slice(entry, slice);
+      counter.add(slice.bytes, slice.valueStart, slice.valueEnd);
+    }
+    return counter.take();
   }
 
   /** Whether a later entry has the same key. */

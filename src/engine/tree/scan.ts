@@ -6,6 +6,7 @@ import { assert } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
+import { decodeReference, encodeReference } from '../run/blob-reference.ts';
 import { messageKinds } from '../run/message.ts';
 import { RunBuilder } from '../run/run-builder.ts';
 import type { Run } from '../run/run.ts';
@@ -18,6 +19,7 @@ import { ChainSource, ExtentSource, FrontSource } from './scan-source.ts';
 import { isMiss, search } from './search.ts';
 import { searchChain } from './search-chain.ts';
 import type { ChainPlace } from './search-chain.ts';
+import type { BlobReference } from '../run/blob-reference.ts';
 import type { Chain, TakenBack } from './spilled.ts';
 import { isTakenBack, SpilledFront } from './spilled.ts';
 import type { Miss, Part, Tree } from './tree.ts';
@@ -45,6 +47,8 @@ export class Rows {
   readonly runs: Run[] = [];
   readonly indexes: number[] = [];
   bytes: number = 0;
+  /** How many of them refer to their values. */
+  references: number = 0;
 
   get length(): number {
     return this.runs.length;
@@ -56,6 +60,13 @@ export class Rows {
     const { keyOffsets, valueOffsets } = run;
     this.bytes += (keyOffsets[index + 1] as number) - (keyOffsets[index] as number);
     this.bytes += (valueOffsets[index + 1] as number) - (valueOffsets[index] as number);
+    if (run.kinds[index] === messageKinds.reference) this.#addReference(run, index);
+  }
+
+  /** The value counts, not what refers to it. */
+  #addReference(run: Run, index: number): void {
+    this.references += 1;
+    this.bytes += decodeReference(run.value(index)).length;
   }
 }
 
@@ -265,7 +276,7 @@ export class Scan {
     const step = forward ? 1 : -1;
     let at = from;
     while (at !== to && rows.length < limit.rows && rows.bytes < limit.bytes) {
-      if (run.kinds[at] === messageKinds.put) rows.add(run, at);
+      if (run.kinds[at] !== messageKinds.remove) rows.add(run, at);
       at += step;
     }
     if (at === from) return 0;
@@ -338,7 +349,7 @@ export class Scan {
   #give(head: Head, run: Run, index: number, rows: Rows): true {
     this.#lastRun = run;
     this.#lastIndex = index;
-    if (run.kinds[index] !== messageKinds.put) return true;
+    if (run.kinds[index] === messageKinds.remove) return true;
     if (this.#cover === undefined || (head.source.fixedSeq ?? run.seq(index)) >= this.#cover.hiddenBelow(run.key(index), head.isOwn)) rows.add(run, index);
     return true;
   }
@@ -363,7 +374,7 @@ export class Scan {
       const isHidden = own.run.seq(own.index) < (this.#cover?.hiddenBelow(key, true) ?? 0);
       this.#lastRun = run;
       this.#lastIndex = index;
-      if (!isHidden && own.run.kinds[own.index] === messageKinds.put) rows.add(own.run, own.index);
+      if (!isHidden && own.run.kinds[own.index] !== messageKinds.remove) rows.add(own.run, own.index);
       return undefined;
     }
     const found = this.#cover?.hiddenBelow(key, false) === Infinity ? undefined : search(tree, cache, key, seq);
@@ -421,8 +432,9 @@ function intersect(...ranges: readonly ScanRange[]): ScanRange {
 }
 
 /** A run of one put. */
-function singleRow(key: Uint8Array, value: Uint8Array): Run {
+function singleRow(key: Uint8Array, found: Uint8Array | BlobReference): Run {
+  const value = found instanceof Uint8Array ? found : encodeReference(found);
   const builder = new RunBuilder();
-  builder.appendMessage({ key, seq: 0, kind: messageKinds.put, value });
+  builder.appendMessage({ key, seq: 0, kind: found instanceof Uint8Array ? messageKinds.put : messageKinds.reference, value });
   return builder.finish();
 }

@@ -7,6 +7,9 @@ import { keyHash } from '../../base/hash.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { filterKey } from '../cache/part-cache.ts';
 import { Filter } from '../run/filter.ts';
+import type { Front } from './front.ts';
+import { decodeReference } from '../run/blob-reference.ts';
+import type { BlobReference } from '../run/blob-reference.ts';
 import { messageKinds } from '../run/message.ts';
 import { coveringSeq } from '../run/range-delete.ts';
 import type { Run } from '../run/run.ts';
@@ -17,12 +20,31 @@ import type { Extent, TreeNode } from './node.ts';
 import { childOf } from './node.ts';
 import type { Miss, Part, Tree } from './tree.ts';
 
-/** What a search found: a value, or `removed`, or nothing. */
-export type Found = Uint8Array | 'removed' | undefined;
+/** What a search found: a value, a reference to one, or `removed`, or nothing. */
+export type Found = Uint8Array | BlobReference | 'removed' | undefined;
+
+/** Whether what was found is a reference. */
+export function isReference(found: Found): found is BlobReference {
+  return typeof found === 'object' && 'segment' in found;
+}
 
 /** Whether a search or lookup stopped at something that is not in memory. */
 export function isMiss(found: Found | TreeNode | Run | Miss): found is Miss {
   return typeof found === 'object' && 'block' in found;
+}
+
+/** What a message says of its key. */
+export function foundIn(run: Run, index: number): Exclude<Found, undefined> {
+  const kind = run.kinds[index];
+  if (kind === messageKinds.put) return run.value(index);
+  return kind === messageKinds.reference ? decodeReference(run.value(index)) : 'removed';
+}
+
+/** As `foundIn`, of an entry of a front. */
+export function foundInFront(front: Front, entry: number): Exclude<Found, undefined> {
+  const kind = front.kind(entry);
+  if (kind === messageKinds.put) return front.value(entry);
+  return kind === messageKinds.reference ? decodeReference(front.value(entry)) : 'removed';
 }
 
 /** A key that is looked for, the newest seq that counts, and the newest seq with which a range delete on the path covers it; 0: none does. */
@@ -49,7 +71,7 @@ function searchExtent(cache: PartCache<Part>, extent: Extent, { key, hash, seq, 
     const run = basementRun(cache, extent, i);
     if (run === undefined) return missOf(extent, i);
     const at = run.find(key, 0, run.count, seq);
-    if (at >= 0) return run.kinds[at] === messageKinds.put && run.seq(at) >= hidden ? run.value(at) : 'removed';
+    if (at >= 0) return run.seq(at) >= hidden ? foundIn(run, at) : 'removed';
     if (i + 1 < fences.length && compareBytes(fences.firstKey(i + 1), key) > 0) break;
   }
   return undefined;
@@ -65,7 +87,7 @@ function searchFronts(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found
     }
     const entry = front.find(key, seq, hash);
     const hidden = front.ranges.length === 0 ? 0 : coveringSeq(front.ranges, key, seq);
-    if (entry >= 0) return front.kind(entry) === messageKinds.put && front.seq(entry) >= hidden ? front.value(entry) : 'removed';
+    if (entry >= 0) return front.seq(entry) >= hidden ? foundInFront(front, entry) : 'removed';
     // What is below is older than the range delete.
     if (hidden > 0) return 'removed';
   }
@@ -77,7 +99,7 @@ function searchSpilled(cache: PartCache<Part>, front: SpilledFront, { key, seq }
   if (front.seq > seq) return undefined;
   const found = searchChain(cache, front.spill.extents, key, everyOperation);
   if (found !== undefined && 'block' in found) return found;
-  if (found !== undefined) return found.run.kinds[found.index] === messageKinds.put ? found.run.value(found.index) : 'removed';
+  if (found !== undefined) return foundIn(found.run, found.index);
   return coveringSeq(front.ranges, key, seq) > 0 ? 'removed' : undefined;
 }
 

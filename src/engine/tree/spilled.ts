@@ -39,12 +39,14 @@ export class SpilledFront {
   readonly count: number;
   /** Bytes of keys and values, roughly. */
   readonly messageBytes: number;
+  readonly blobBytes: number;
 
   constructor(spill: Spill, seq: number) {
     this.spill = spill;
     this.seq = seq;
     this.count = spill.extents.reduce((sum, { fences }) => sum + fences.count, 0);
     this.messageBytes = spill.extents.reduce((sum, { fences }) => sum + fences.rawBytes, 0);
+    this.blobBytes = spill.extents.reduce((sum, { fences }) => sum + fences.blobBytes, 0);
   }
 
   get seqMin(): number {

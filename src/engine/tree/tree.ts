@@ -43,6 +43,8 @@ export interface TreeRecord {
   readonly bytes: number;
   readonly storedBytes: number;
   readonly rawBytes: number;
+  /** Bytes of blobs that it refers to. */
+  readonly blobBytes: number;
   readonly leaves: number;
   readonly height: number;
 }
@@ -69,6 +71,7 @@ export class Tree {
   flushedSeq: number;
   storedBytes: number;
   rawBytes: number;
+  blobBytes: number;
   leaves: number;
   /** Changes with every edit. */
   version: number = 0;
@@ -108,6 +111,7 @@ export class Tree {
     this.lastSeq = Math.max(record.flushedSeq, record.createdSeq);
     this.storedBytes = record.storedBytes;
     this.rawBytes = record.rawBytes;
+    this.blobBytes = record.blobBytes;
     this.leaves = record.leaves;
     this.height = record.height;
     this.isUnswept = record.height > 0;
@@ -118,8 +122,8 @@ export class Tree {
 
   /** The row of the dictionary table as of the state below the fronts. */
   record(): TreeRecord {
-    const { id, options, createdSeq, droppedSeq, root, flushedSeq, storedBytes, rawBytes, leaves, height } = this;
-    return { id, options, createdSeq, droppedSeq, root, flushedSeq, ...this.#flushed, storedBytes, rawBytes, leaves, height };
+    const { id, options, createdSeq, droppedSeq, root, flushedSeq, storedBytes, rawBytes, blobBytes, leaves, height } = this;
+    return { id, options, createdSeq, droppedSeq, root, flushedSeq, ...this.#flushed, storedBytes, rawBytes, blobBytes, leaves, height };
   }
 
   /** Takes a node that no checkpoint has yet. */

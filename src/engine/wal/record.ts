@@ -3,10 +3,15 @@
 
 import { ByteReader } from '../../base/byte-reader.ts';
 import { ByteWriter } from '../../base/byte-writer.ts';
+import { must } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { CompressionName, DictionaryOptions } from '../types.ts';
 
-const tags = { put: 0, remove: 1, rangeDelete: 2, spill: 3, count: 4, create: 5, drop: 6 } as const;
+const tags = { put: 0, remove: 1, rangeDelete: 2, spill: 3, count: 4, create: 5, drop: 6, reference: 8, move: 9, createWithBlobs: 10 } as const;
+
+/** Kinds of messages as run/message.ts has them, and the tag of each. */
+const kinds = { put: 0, remove: 1, reference: 4 } as const;
+const tagsOfKinds: ReadonlyMap<number, number> = new Map<number, number>([[kinds.put, tags.put], [kinds.remove, tags.remove], [kinds.reference, tags.reference]]);
 
 const compressions: readonly CompressionName[] = ['none', 'lz4', 'zlib', 'zstd'];
 
@@ -45,14 +50,14 @@ export class RecordWriter {
     this.#places = [];
   }
 
-  /** A message of kind 0 (put) or 1 (remove); its seq is the record's. */
+  /** A message; its seq is the record's. */
   message(dictionary: number, message: MessageSlice): void {
     const writer = this.#writer;
-    writer.u8(message.kind === 0 ? tags.put : tags.remove);
+    writer.u8(message.kind === kinds.put ? tags.put : must(tagsOfKinds.get(message.kind), 'a kind of message that is logged'));
     writer.varint(dictionary);
     writer.varint(message.keyEnd - message.keyStart);
     writer.append(message.bytes, message.keyStart, message.keyEnd);
-    if (message.kind !== 0) return;
+    if (message.kind === kinds.remove) return;
     writer.varint(message.valueEnd - message.valueStart);
     writer.append(message.bytes, message.valueStart, message.valueEnd);
   }
@@ -157,7 +162,7 @@ const readMessage = (kind: number): PartReader => (reader, visitor, slice) => {
   const keyBytes = reader.varint();
   slice.keyStart = reader.skip(keyBytes);
   slice.keyEnd = slice.keyStart + keyBytes;
-  const valueBytes = kind === 0 ? reader.varint() : 0;
+  const valueBytes = kind === kinds.remove ? 0 : reader.varint();
   slice.valueStart = reader.skip(valueBytes);
   slice.valueEnd = slice.valueStart + valueBytes;
   slice.kind = kind;
@@ -173,8 +178,9 @@ function readBounds(reader: ByteReader): BoundedRange {
 }
 
 const readers: ReadonlyMap<number, PartReader> = new Map<number, PartReader>([
-  [tags.put, readMessage(0)],
-  [tags.remove, readMessage(1)],
+  [tags.put, readMessage(kinds.put)],
+  [tags.remove, readMessage(kinds.remove)],
+  [tags.reference, readMessage(kinds.reference)],
   [tags.rangeDelete, (reader, visitor) => visitor.rangeDelete(reader.varint(), readBounds(reader))],
   [tags.spill, (reader, visitor) => visitor.spill(reader.varint(), reader.varint())],
   [tags.count, (reader, visitor) => visitor.count(reader.varint(), reader.f64(), reader.f64())],
