@@ -38,8 +38,8 @@ const engineParts = {
   txn: ['run', 'wal', 'tree'],
   checkpoint: ['wal', 'block', 'blob', 'tree'],
   loader: ['run', 'block', 'tree'],
-  backup: ['block', 'wal'],
-  salvage: ['run', 'block', 'wal', 'tree', 'checkpoint'],
+  backup: ['block', 'blob', 'wal'],
+  salvage: ['run', 'block', 'blob', 'wal', 'tree', 'checkpoint'],
 };
 
 /** Runtime package -> the only place that knows it, so that each can be replaced by touching one folder. */

@@ -4,6 +4,8 @@
 
 import { EngineError } from '../base/errors.ts';
 import type { BlockNumber, CheckpointRoot } from './block/block-number.ts';
+import type { BlobSegment } from './blob/blob-segment.ts';
+import type { BlobTable } from './blob/blob-store.ts';
 import { nodeKey } from './cache/part-cache.ts';
 import { encodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineState } from './state.ts';
@@ -16,6 +18,9 @@ interface Capture {
   readonly nodes: readonly { readonly tree: Tree; readonly node: TreeNode }[];
   readonly records: readonly TreeRecord[];
   readonly spills: readonly Spill[];
+  readonly blobs: BlobTable;
+  /** Segments that nothing names from this checkpoint on. */
+  readonly empty: readonly BlobSegment[];
   readonly table: BlockNumber;
   readonly root: CheckpointRoot;
 }
@@ -68,6 +73,7 @@ export class Checkpoints {
     if (this.#state.isBackingUp) return;
     try {
       await this.#state.log.trim(capture.root.logFrom.seq - 1);
+      await this.#state.blobs.remove(capture.empty);
     } catch (error) {
       throw this.#state.poison(error);
     }
@@ -97,7 +103,8 @@ export class Checkpoints {
     }
     const seq = this.#neededSeq();
     const logFrom = { segment: state.log.segmentOf(seq), seq };
-    return { nodes, records, spills: [...state.spills.values()], table, root: { dictionaryTable: table, nextSeq: state.visible + 1, nextDictionary: state.nextDictionary, logFrom } };
+    const blobs = state.blobs.table();
+    return { nodes, records, spills: [...state.spills.values()], blobs, empty: state.blobs.removable(seq), table, root: { dictionaryTable: table, nextSeq: state.visible + 1, nextDictionary: state.nextDictionary, logFrom } };
   }
 
   async #write(capture: Capture): Promise<void> {

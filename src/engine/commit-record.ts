@@ -1,12 +1,13 @@
 // The log record of one commit: what comes and goes of dictionaries, what was spilled, range deletes, the last message of each key, totals, and
 // rows whose keys begin with the commit's stamp.
 
+import type { StampedValues } from './blob-writes.ts';
 import { checkRecordSize } from './commits.ts';
+import { decodeReference } from './run/blob-reference.ts';
 import type { EngineState } from './state.ts';
 import { emptySlice } from './tree/front.ts';
 import type { Spill } from './tree/spilled.ts';
 import { WriteSet } from './txn/write-set.ts';
-import type { StampedRows } from './types.ts';
 
 /** A record, and where stamps are to be put in it. */
 export interface CommitRecord {
@@ -19,7 +20,7 @@ export interface CommitContents {
   readonly writes: WriteSet;
   /** What of it is spilled: of these dictionaries no message is in memory any more. */
   readonly announced: readonly Spill[];
-  readonly rows: StampedRows | undefined;
+  readonly rows: StampedValues | undefined;
 }
 
 /** The record. Rows with stamps do not count against its size (`too-large`). */
@@ -50,11 +51,14 @@ function writeMessages({ recordWriter }: EngineState, writes: WriteSet, spilled:
   }
 }
 
-function writeStamped({ recordWriter }: EngineState, rows: StampedRows): { bytes: number; places: readonly number[] } {
+function writeStamped({ recordWriter }: EngineState, { rows, values }: StampedValues): { bytes: number; places: readonly number[] } {
   const id = rows.dictionary();
-  let bytes = 0;
-  rows.values.forEach((pieces, place) => (bytes += recordWriter.stampedRow(id, place, pieces)));
-  recordWriter.count(id, rows.counted, bytes);
+  let [bytes, elsewhere] = [0, 0];
+  values.forEach((value, place) => {
+    bytes += recordWriter.stampedRow(id, place, value);
+    if (value instanceof Uint8Array) elsewhere += decodeReference(value).length - value.length;
+  });
+  recordWriter.count(id, rows.counted, bytes + elsewhere);
   return { bytes, places: recordWriter.stampPlaces };
 }
 

@@ -5,6 +5,8 @@
 import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { transactionBytesMax } from './options.ts';
+import { decodeReference } from './run/blob-reference.ts';
+import { messageKinds } from './run/message.ts';
 import type { EngineState } from './state.ts';
 import type { Front } from './tree/front.ts';
 import { SpilledFront } from './tree/spilled.ts';
@@ -51,12 +53,27 @@ class Applier implements RecordVisitor {
   }
 
   message(dictionary: number, message: MessageSlice): void {
-    const tree = this.#target(dictionary);
-    if (tree === undefined) return;
-    message.seq = this.#seq;
-    tree.active.appendSlice(message);
+    if (!this.#take(dictionary, message)) return;
     const { recent } = this.#state;
     if (recent.isAsked) recent.add(dictionary, message.bytes.subarray(message.keyStart, message.keyEnd), this.#seq);
+  }
+
+  /** What is moved is the same as before: whoever has seen it may write it. */
+  move(dictionary: number, message: MessageSlice): void {
+    this.#take(dictionary, message);
+  }
+
+  /** Puts a message into its tree's front; whether the tree wants it. */
+  #take(dictionary: number, message: MessageSlice): boolean {
+    const tree = this.#target(dictionary);
+    if (tree === undefined) return false;
+    message.seq = this.#seq;
+    tree.active.appendSlice(message);
+    if (message.kind === messageKinds.reference) {
+      const { segment, bytes } = decodeReference(message.bytes, message.valueStart, message.valueEnd);
+      this.#state.blobs.count(new Map([[segment, bytes]]), 'inFronts', 1);
+    }
+    return true;
   }
 
   spill(dictionary: number, number: number): void {
@@ -71,6 +88,7 @@ class Applier implements RecordVisitor {
     const front = new SpilledFront(spill, this.#seq);
     this.#spilled.set(tree, front);
     this.#state.install(tree, front);
+    this.#state.blobs.count(front.blobs(), 'inFronts', 1);
     if (this.#state.recent.isAsked) this.#state.recent.addRange(dictionary, { from: undefined, to: undefined, seq: this.#seq });
   }
 
@@ -180,12 +198,21 @@ export class Commits {
     for (const tree of applier.touched) {
       if (tree.pendingDeltas > 64) tree.foldTotals(state.snapshots.oldest(seq));
       state.chargeFronts(tree);
-      if (tree.active.messageBytes >= state.options.frontBytes || freesMuch(tree, Math.min(rangeFreesBytes, state.options.frontBytes))) state.freeze(tree);
+      if (tree.active.messageBytes >= state.options.frontBytes || hidesMuch(tree, state.options.frontBytes) || freesMuch(tree, Math.min(rangeFreesBytes, state.options.frontBytes))) state.freeze(tree);
     }
     if (state.frontsFull) state.freezeLargest();
     if (state.hasLog && state.log.bytesInUse > state.options.logBytes) state.freezePinning(state.log.oldestFullSeq ?? 0);
     if (state.dropped.size > 0) state.onWork();
   }
+}
+
+/** Large values that a front refers to, beside those of its tree: what it replaces of them comes free when it is flushed. */
+const blobBytesMin = 16 * 1024 * 1024;
+const blobBytesPerByte = 64;
+const blobPart = 1 / 4;
+
+function hidesMuch({ active, blobBytes }: Tree, frontBytes: number): boolean {
+  return active.blobBytes > 0 && active.blobBytes >= Math.max(Math.min(blobBytesMin, frontBytes * blobBytesPerByte), blobBytes * blobPart);
 }
 
 /** Space that a range delete may free at once, or ranges that reads must ask: from then on the front is flushed. */

@@ -6,6 +6,8 @@ import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { Pins } from './reads.ts';
+import { decodeReference } from './run/blob-reference.ts';
+import { messageKinds } from './run/message.ts';
 import { Rows, Scan } from './tree/scan.ts';
 import type { FillResult, OwnWrites } from './tree/scan.ts';
 import type { Tree } from './tree/tree.ts';
@@ -20,15 +22,20 @@ export interface CursorView {
   readonly forward: boolean;
   /** The transaction's writes, as many as there were when the cursor was opened, where they lie now. */
   readonly own: () => OwnWrites | undefined;
+  /** Large values are not fetched: who reads none of them need not wait for them. */
+  readonly keysOnly?: boolean;
 }
 
 /** A batch over rows held by reference. */
 class RowBatch implements Batch {
   readonly length: number;
   readonly #rows: Rows;
+  /** Values that lie elsewhere, by row. */
+  readonly #large: ReadonlyMap<number, Uint8Array> | undefined;
 
-  constructor(rows: Rows) {
+  constructor(rows: Rows, large?: ReadonlyMap<number, Uint8Array>) {
     this.#rows = rows;
+    this.#large = large;
     this.length = rows.length;
   }
 
@@ -37,6 +44,8 @@ class RowBatch implements Batch {
   }
 
   value(index: number): Uint8Array {
+    const large = this.#large?.get(index);
+    if (large !== undefined) return large;
     return must(this.#rows.runs[index], 'a row of the batch').value(must(this.#rows.indexes[index], 'a row of the batch'));
   }
 }
@@ -70,7 +79,36 @@ export class EngineCursor implements Cursor {
     const result = scan.fill(rows, limit);
     if (typeof result === 'object' || result === 'slice') return this.#fillSlowly({ rows, limit, scan, version }, result);
     this.#keepPlace(scan, result);
-    return new RowBatch(rows);
+    return rows.references === 0 ? new RowBatch(rows) : this.#withValues(rows);
+  }
+
+  /** The batch with what its rows refer to. */
+  #withValues(rows: Rows): Soon<Batch> {
+    const large = new Map<number, Uint8Array>();
+    for (let i = 0; i < rows.length; i++) {
+      const value = this.#valueAt(rows, i);
+      if (value instanceof Promise) return this.#valuesFrom(rows, { large, at: i, first: value });
+      if (value !== undefined) large.set(i, value);
+    }
+    return new RowBatch(rows, large);
+  }
+
+  async #valuesFrom(rows: Rows, from: { readonly large: Map<number, Uint8Array>; readonly at: number; readonly first: Promise<Uint8Array> }): Promise<Batch> {
+    const { large, at } = from;
+    large.set(at, await from.first);
+    for (let i = at + 1; i < rows.length; i++) {
+      const value = await this.#valueAt(rows, i);
+      if (value !== undefined) large.set(i, value);
+    }
+    return new RowBatch(rows, large);
+  }
+
+  /** The value of a row that refers to it; undefined: the row has its value. */
+  #valueAt(rows: Rows, index: number): Soon<Uint8Array> | undefined {
+    const run = must(rows.runs[index], 'a row of the batch');
+    const at = must(rows.indexes[index], 'a row of the batch');
+    if (this.#view.keysOnly === true || run.kinds[at] !== messageKinds.reference) return undefined;
+    return this.#parts.reads.large(this.#view.tree.id, run.key(at), decodeReference(run.value(at)));
   }
 
   /** A scan from the cursor's place on. */
@@ -106,7 +144,7 @@ export class EngineCursor implements Cursor {
       pins.release();
     }
     this.#keepPlace(scan, result);
-    return new RowBatch(rows);
+    return rows.references === 0 ? new RowBatch(rows) : await this.#withValues(rows);
   }
 
   /** Notes where the next scan begins: behind the last key that was decided on. */

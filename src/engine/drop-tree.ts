@@ -18,7 +18,7 @@ export async function dropTree(parts: EngineParts, runner: JobRunner, tree: Tree
     extents.push(...extentsOf(node));
     if (node.kind === 'internal') numbers.push(...node.children);
   }
-  for (const extent of extents) runner.dropExtent(extent);
+  for (const extent of extents) runner.dropTreeExtent(extent);
   for (const number of numbers) runner.dropNode(number);
   runner.dropSpills(tree);
   state.forgetTree(tree);

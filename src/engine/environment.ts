@@ -119,7 +119,7 @@ class FileEnvironment implements Environment {
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics {
     const { state } = this.#engine;
     const tree = state.treeAt(id, state.visible);
-    return { ...tree.totalsAt(state.visible), diskBytes: tree.storedBytes, rawBytes: tree.rawBytes, height: tree.height, leaves: tree.leaves };
+    return { ...tree.totalsAt(state.visible), diskBytes: tree.storedBytes + tree.blobBytes + tree.active.blobBytes, rawBytes: tree.rawBytes, height: tree.height, leaves: tree.leaves };
   }
 
   async close(): Promise<void> {
@@ -151,6 +151,7 @@ class FileEnvironment implements Environment {
 async function closeFiles(state: EngineState, lock: DirectoryLock): Promise<void> {
   try {
     await state.log.close();
+    await state.blobs.close();
   } finally {
     await state.store.close().finally(() => lock.release());
   }
@@ -215,6 +216,7 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
     }
   } catch (error) {
     runner.close();
+    await state.blobs.close();
     await store.close();
     throw error;
   }

@@ -93,13 +93,17 @@ export class JobRunner {
     state.attend(tree);
     state.budget.change('nodes', change);
     for (const node of edit.nodes) state.cache.forget(nodeKey(node.number));
-    for (const extent of edit.added) state.store.adopt(extent.block);
+    for (const extent of edit.added) {
+      state.store.adopt(extent.block);
+      state.blobs.count(extent.fences.blobs, 'inTrees', 1);
+    }
     // What is left in the cache of many that go at once is evicted in its time; numbers are never used again.
     const forget = edit.dropped.length <= forgetMax;
-    for (const extent of edit.dropped) this.dropExtent(extent, forget);
+    for (const extent of edit.dropped) this.dropTreeExtent(extent, forget);
     for (const number of edit.removed) this.dropNode(number);
     if (edit.flushed instanceof SpilledFront) this.#dropSpill(edit.flushed.spill);
     if (edit.flushed !== undefined) {
+      state.blobs.count(edit.flushed.blobs(), 'inFronts', -1);
       if (tree.frozen.length === 0) state.frozen.delete(tree);
       state.throttle.flushed(edit.flushed.messageBytes, state.frozen.size > 0);
       state.chargeFronts(tree);
@@ -115,6 +119,12 @@ export class JobRunner {
   /** Gives back what is spilled of a tree that goes. */
   dropSpills(tree: Tree): void {
     for (const front of tree.frozen) if (front instanceof SpilledFront) this.#dropSpill(front.spill);
+  }
+
+  /** Gives back an extent that a tree named, and lowers what it names of the blobs. */
+  dropTreeExtent(extent: Extent, forget: boolean = true): void {
+    this.#state.blobs.count(extent.fences.blobs, 'inTrees', -1);
+    this.dropExtent(extent, forget);
   }
 
   dropExtent(extent: Extent, forget: boolean = true): void {

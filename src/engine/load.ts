@@ -4,6 +4,7 @@
 
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
+import { BlobWrites } from './blob-writes.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { MergeRunner } from './merge-runner.ts';
 import type { EngineState } from './state.ts';
@@ -53,6 +54,7 @@ export class BulkLoad implements Load {
   #pieces: Piece[] = [];
   #writing: Promise<void> | undefined;
   #failure: EngineError | undefined;
+  readonly #blobs: BlobWrites;
   #rows: number = 0;
   #bytes: number = 0;
   #open: boolean = true;
@@ -62,6 +64,7 @@ export class BulkLoad implements Load {
   constructor(means: LoadMeans, tree: Tree, companions: number) {
     this.#means = means;
     this.#tree = tree;
+    this.#blobs = new BlobWrites(means.state);
     this.#pieceBytes = Math.min(pieceBytesMax, Math.max(pieceBytesMin, Math.floor(means.state.options.cacheBytes / pieceShare / companions)));
     tree.isHollow = true;
     let resolve: () => void = () => undefined;
@@ -73,9 +76,20 @@ export class BulkLoad implements Load {
 
   add(key: Uint8Array, value: Uint8Array): Soon<void> {
     this.#check();
-    this.#front.append(key, loadSeq, messageKinds.put, value);
     this.#rows += 1;
     this.#bytes += key.length + value.length;
+    return BlobWrites.isLarge(this.#means.state, this.#tree, value) ? this.#addLarge(key, value) : this.#append(key, messageKinds.put, value);
+  }
+
+  /** A large value goes where it stays; the pieces have what refers to it. */
+  async #addLarge(key: Uint8Array, value: Uint8Array): Promise<void> {
+    const reference = await this.#blobs.write(this.#tree, key, value);
+    this.#check();
+    await this.#append(key, messageKinds.reference, reference);
+  }
+
+  #append(key: Uint8Array, kind: number, value: Uint8Array): Soon<void> {
+    this.#front.append(key, loadSeq, kind, value);
     return this.#front.messageBytes >= this.#pieceBytes ? this.#turn() : undefined;
   }
 
@@ -134,6 +148,7 @@ export class BulkLoad implements Load {
       await this.#mergePieces();
       const leaves = await this.#lastPass();
       this.#check();
+      await this.#blobs.sync();
       await this.#adopt(leaves);
       await this.#means.checkpoint();
       return { rows: this.#rows, bytes: this.#bytes };
@@ -202,6 +217,7 @@ export class BulkLoad implements Load {
     this.#tree.isHollow = false;
     for (const block of this.#written) this.#means.state.store.abandon(block);
     this.#written.clear();
+    this.#blobs.release();
     this.#front = new Front();
     this.#charge(0);
     this.#means.merges.close();

@@ -8,7 +8,7 @@ const MiB = 1024 * 1024;
 /** Longest key plus value of one message. */
 export const messageBytesMax: number = 17 * MiB;
 
-const dictionaryDefaults: DictionaryOptions = { compression: 'zstd', pageBytes: MiB, readPageBytes: 16 * 1024, fanout: 16 };
+const dictionaryDefaults: DictionaryOptions = { compression: 'zstd', pageBytes: MiB, readPageBytes: 16 * 1024, fanout: 16, largeValueBytes: 0 };
 
 const dictionaryLimits: Readonly<Record<'pageBytes' | 'readPageBytes' | 'fanout', readonly [number, number]>> = {
   pageBytes: [1024, 16 * MiB],
@@ -34,6 +34,7 @@ export function dictionaryOptions(defaults: DictionaryOptions, given: Partial<Di
       throw new EngineError('format', `${name} must be a whole number from ${low} to ${high}, not ${value}`);
     }
   }
+  if (!Number.isInteger(options.largeValueBytes ?? 0) || (options.largeValueBytes ?? 0) < 0) throw new EngineError('format', 'largeValueBytes must be a whole number');
   return options;
 }
 
@@ -45,6 +46,7 @@ export function engineOptions(given: Partial<EngineOptions>): EngineOptions {
     cacheBytes,
     logBytes: clamp(cacheBytes * 2, 64 * MiB, 256 * MiB),
     logSegmentBytes: 16 * MiB,
+    blobSegmentBytes: 64 * MiB,
     durability: 'sync',
     logWriter: 'overwrite-dsync',
     checkpointPeriodMs: 60_000,

@@ -3,8 +3,10 @@
 import type { PartKey } from './cache/part-cache.ts';
 import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
+import type { BlobReference } from './run/blob-reference.ts';
+import { readValue } from './blob/read-blob.ts';
 import type { Found } from './tree/search.ts';
-import { isMiss, search } from './tree/search.ts';
+import { isMiss, isReference, search } from './tree/search.ts';
 import type { Miss, Tree } from './tree/tree.ts';
 import type { Soon } from './types.ts';
 
@@ -74,6 +76,17 @@ export class Reads {
     } finally {
       if (!waits) pins.release();
     }
+  }
+
+  /** The value that was found, a large one fetched from where it lies. */
+  valueOf(dictionary: number, key: Uint8Array, found: Found): Soon<Uint8Array | undefined> {
+    if (found === undefined || found === 'removed') return undefined;
+    return isReference(found) ? this.large(dictionary, key, found) : found;
+  }
+
+  /** The large value that a reference names. */
+  large(dictionary: number, key: Uint8Array, place: BlobReference): Soon<Uint8Array> {
+    return readValue(this.#state.blobs, this.#state.env, { place, owner: { dictionary, key } });
   }
 
   /** Goes on with a search that stopped at a miss, and releases the pins at its end. */

@@ -2,6 +2,7 @@
 // Replay flushes as it goes, so it needs no more memory than the environment itself.
 
 import { EngineError } from '../base/errors.ts';
+import type { BlobTable } from './blob/blob-store.ts';
 import type { CheckpointRoot } from './block/block-number.ts';
 import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -12,12 +13,14 @@ import type { Seq } from './types.ts';
 import type { LogPosition } from './wal/redo-log.ts';
 import { RedoLog } from './wal/redo-log.ts';
 
+const noBlobTable: BlobTable = { nextSegment: 1, segments: [] };
 const beginning: LogPosition = { segment: 1, seq: 1 };
 
 /** Loads the checkpoint's trees and replays the log. `step` does one piece of background work. */
 export async function recover(engine: EngineParts, root: CheckpointRoot | undefined, step: () => Promise<unknown>): Promise<void> {
   const { state, commits } = engine;
-  if (root !== undefined) loadCheckpoint(state, root, await state.store.readMeta(root.dictionaryTable));
+  const blobs = root === undefined ? noBlobTable : loadCheckpoint(state, root, await state.store.readMeta(root.dictionaryTable));
+  await state.blobs.open(blobs);
   const sink = async (seq: number, body: Uint8Array): Promise<void> => {
     await commits.apply(seq as Seq, body);
     while (state.frozen.size > 0) if ((await step()) !== 'done') break;
@@ -30,6 +33,7 @@ export async function recover(engine: EngineParts, root: CheckpointRoot | undefi
   const recovery = { from: root?.logFrom ?? beginning, upTo: state.visible, sink, failed: (error: EngineError) => void state.poison(error) };
   state.setLog(await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability, logWriter }, recovery));
   settleSpills(state);
+  state.blobs.settle();
 }
 
 /** What was spilled by transactions whose record is not in the log is given back. */
@@ -47,9 +51,9 @@ function settleSpills(state: EngineState): void {
   state.lostSpills.clear();
 }
 
-/** Makes the trees as the checkpoint has them. */
-function loadCheckpoint(state: EngineState, root: CheckpointRoot, table: Uint8Array): void {
-  const { records, spills } = decodeDictionaryTable(table);
+/** Makes the trees as the checkpoint has them; what it knows of blobs. */
+function loadCheckpoint(state: EngineState, root: CheckpointRoot, table: Uint8Array): BlobTable {
+  const { records, spills, blobs } = decodeDictionaryTable(table);
   for (const spill of spills) state.spills.set(spill.number, spill);
   for (const record of records) {
     const tree = new Tree(record, state.cache);
@@ -60,4 +64,5 @@ function loadCheckpoint(state: EngineState, root: CheckpointRoot, table: Uint8Ar
   state.nextDictionary = root.nextDictionary;
   state.chargeTables();
   state.visible = (root.nextSeq - 1) as Seq;
+  return blobs;
 }

@@ -4,12 +4,13 @@
 
 import type { BlockNumber } from './block/block-number.ts';
 import type { EngineParts } from './engine-parts.ts';
-import { messageKinds } from './run/message.ts';
 import type { Front } from './tree/front.ts';
 import { Front as NewFront } from './tree/front.ts';
 import type { MergeCut, MergeSource } from './tree/job/merge-request.ts';
 import type { Extent } from './tree/node.ts';
 import { searchChain } from './tree/search-chain.ts';
+import { foundIn } from './tree/search.ts';
+import type { Found } from './tree/search.ts';
 import type { Chain, Spill, TakenBack } from './tree/spilled.ts';
 import type { Tree } from './tree/tree.ts';
 import type { DictionaryId } from './types.ts';
@@ -105,8 +106,8 @@ export class SpilledWrites {
     }
   }
 
-  /** The newest message of a key in the runs: its operation, and its value or that it is removed; undefined: none is here. */
-  async find(tree: Tree, key: Uint8Array): Promise<{ readonly operation: number; readonly value: Uint8Array | undefined } | undefined> {
+  /** The newest message of a key in the runs: its operation, and what it says; undefined: none is here. */
+  async find(tree: Tree, key: Uint8Array): Promise<{ readonly operation: number; readonly found: Found } | undefined> {
     const { state, reads } = this.#parts;
     const pins = reads.pins();
     try {
@@ -117,8 +118,8 @@ export class SpilledWrites {
           found = searchChain(state.cache, chain, key, { seqMax: Infinity, takenBack: this.#takenBack });
         }
         if (found === undefined) continue;
-        const { run, index } = found;
-        return { operation: run.seq(index), value: run.kinds[index] === messageKinds.put ? run.value(index).slice() : undefined };
+        const said = foundIn(found.run, found.index);
+        return { operation: found.run.seq(found.index), found: said instanceof Uint8Array ? said.slice() : said };
       }
       return undefined;
     } finally {

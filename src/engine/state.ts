@@ -4,6 +4,7 @@
 import { EngineError } from '../base/errors.ts';
 import type { Env } from '../env/index.ts';
 import { unitBytes } from './block/block-number.ts';
+import { BlobStore } from './blob/blob-store.ts';
 import type { BlockStore } from './block/block-store.ts';
 import { Budget } from './cache/budget.ts';
 import { PartCache } from './cache/part-cache.ts';
@@ -58,6 +59,7 @@ export class EngineState {
   readonly trees: Map<DictionaryId, Tree> = new Map();
   readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, sentJobs: 0, workerDeaths: 0, openTransactions: 0 };
   readonly store: BlockStore;
+  readonly blobs: BlobStore;
   readonly frontPool: FrontPool;
   readonly throttle: Throttle = new Throttle(this);
   /** Commits make their records in it, one at a time; its memory is used again, for growing by doubling would leave much to the collector. */
@@ -105,6 +107,7 @@ export class EngineState {
     this.path = path;
     this.options = options;
     this.store = store;
+    this.blobs = new BlobStore(env, `${path}/blob`, { segmentBytes: options.blobSegmentBytes, visible: () => this.visible });
     this.#limits = { bufferBytes: options.bufferBytes, runsMax: 8 };
     this.budget = new Budget(options.cacheBytes);
     this.frontPool = new FrontPool(options.cacheBytes / 32);
@@ -238,6 +241,7 @@ export class EngineState {
     this.loose.delete(tree);
     this.fronted.delete(tree);
     this.dropped.delete(tree);
+    for (const front of tree.fronts()) this.blobs.count(front.blobs(), 'inFronts', -1);
     this.budget.change('fronts', -(this.#charged.get(tree) ?? 0));
     this.#charged.delete(tree);
     let nodes = 0;

@@ -5,8 +5,9 @@ import type { EngineStatistics } from './types.ts';
 
 /** The counters and sizes of all parts at this moment; makes a new object. */
 export function statisticsOf(state: EngineState): EngineStatistics {
-  const { counters, log, store, budget, cache, snapshots, trees } = state;
+  const { counters, log, store, blobs, budget, cache, snapshots, trees } = state;
   const blocks = store.statistics;
+  const large = blobs.sizes;
   return {
     commits: counters.commits,
     aborts: counters.aborts,
@@ -28,8 +29,14 @@ export function statisticsOf(state: EngineState): EngineStatistics {
     openTransactions: counters.openTransactions,
     openSnapshots: snapshots.count,
     dataFileBytes: blocks.fileBytes,
-    freeableBytes: blocks.freeableBytes,
+    freeableBytes: blocks.freeableBytes + large.garbage,
     logBytesOnDisk: log.bytesOnDisk,
     dictionaries: trees.size,
+    blobFileBytes: large.files,
+    blobLiveBytes: large.live,
+    blobSegments: large.segments,
+    blobBytesWritten: blobs.counters.written,
+    blobBytesRead: blobs.counters.read,
+    blobBytesMoved: blobs.counters.moved,
   };
 }

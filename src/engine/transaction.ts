@@ -3,6 +3,8 @@
 
 import { compareBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
+import { BlobWrites } from './blob-writes.ts';
+import type { StampedValues } from './blob-writes.ts';
 import { recordOf, stampAll } from './commit-record.ts';
 import type { CommitRecord } from './commit-record.ts';
 import { EngineCursor } from './cursor.ts';
@@ -16,7 +18,7 @@ import { diskFull } from './throttle.ts';
 import { coveringSeq } from './run/range-delete.ts';
 import type { OwnWrites } from './tree/scan.ts';
 import type { Spill } from './tree/spilled.ts';
-import type { Found } from './tree/search.ts';
+import { foundInFront } from './tree/search.ts';
 import { Tree } from './tree/tree.ts';
 import { SpilledWrites } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
@@ -40,6 +42,8 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   readonly #locks: HeldLocks;
   /** What was written and is in memory no more. */
   #spilled: SpilledWrites | undefined;
+  /** Large values that it has written. */
+  #blobs: BlobWrites | undefined;
   /** What of it the record of the commit names. */
   #announced: readonly Spill[] = [];
   /** Dictionaries made here, for reading one's own writes before the commit. */
@@ -131,21 +135,25 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const own = this.#writes.fronts.get(id);
     const entry = own === undefined ? -1 : own.find(key, Infinity);
     const hidden = own === undefined || own.ranges.length === 0 ? 0 : coveringSeq(own.ranges, key, Infinity);
-    if (own !== undefined && entry >= 0) return own.kind(entry) === messageKinds.put && own.seq(entry) > hidden ? own.value(entry).slice() : undefined;
+    if (own !== undefined && entry >= 0) {
+      // What a write set holds moves as it grows.
+      const found = own.seq(entry) > hidden ? foundInFront(own, entry) : undefined;
+      return found instanceof Uint8Array ? found.slice() : this.#parts.reads.valueOf(id, key, found);
+    }
     if (this.#spilled !== undefined && this.#spilled.runsOf(id).length > 0) return this.#getSpilled(id, key, { seq, hidden });
     return hidden > 0 ? undefined : this.#getCommitted(id, key, seq);
   }
 
   async #getSpilled(id: DictionaryId, key: Uint8Array, { seq, hidden }: { seq: Seq; hidden: number }): Promise<Uint8Array | undefined> {
     const found = await this.#spilled?.find(this.#treeOf(id), key);
-    if (found !== undefined) return found.operation > hidden ? found.value : undefined;
+    if (found !== undefined) return found.operation > hidden ? await this.#parts.reads.valueOf(id, key, found.found) : undefined;
     return hidden > 0 ? undefined : this.#getCommitted(id, key, seq);
   }
 
   #getCommitted(id: DictionaryId, key: Uint8Array, seq: Seq): Soon<Uint8Array | undefined> {
     const tree = seq === this.snapshot ? this.#tree(id) : (this.#created.get(id) ?? this.#parts.state.treeAt(id, seq));
     const found = this.#parts.reads.search(tree, key, seq);
-    return found instanceof Promise ? found.then(valueOf) : valueOf(found);
+    return found instanceof Promise ? found.then((later) => this.#parts.reads.valueOf(id, key, later)) : this.#parts.reads.valueOf(id, key, found);
   }
 
   lock(id: DictionaryId, key: Uint8Array): Soon<void> {
@@ -189,19 +197,38 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
     const locked = this.lock(id, key);
-    if (locked !== undefined) return this.#writeAfter(locked, id, { key, kind: messageKinds.put, value });
-    return this.#write(id, key, messageKinds.put, value);
+    if (locked !== undefined) return this.#putAfter(locked, id, { key, value });
+    return this.#put(id, key, value);
   }
 
   remove(id: DictionaryId, key: Uint8Array): Soon<void> {
     const locked = this.lock(id, key);
-    if (locked !== undefined) return this.#writeAfter(locked, id, { key, kind: messageKinds.remove, value: nothing });
+    if (locked !== undefined) return this.#removeAfter(locked, id, key);
     return this.#write(id, key, messageKinds.remove, nothing);
   }
 
-  async #writeAfter(locked: Promise<void>, id: DictionaryId, message: { key: Uint8Array; kind: number; value: Uint8Array }): Promise<void> {
+  async #putAfter(locked: Promise<void>, id: DictionaryId, { key, value }: { key: Uint8Array; value: Uint8Array }): Promise<void> {
     await locked;
-    await this.#write(id, message.key, message.kind, message.value);
+    await this.#put(id, key, value);
+  }
+
+  async #removeAfter(locked: Promise<void>, id: DictionaryId, key: Uint8Array): Promise<void> {
+    await locked;
+    await this.#write(id, key, messageKinds.remove, nothing);
+  }
+
+  /** Writes a value whose key is locked: a large one beside the tree, where a move would take that lock too. */
+  #put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
+    const tree = this.#treeToWrite(id);
+    return BlobWrites.isLarge(this.#parts.state, tree, value) ? this.#putLarge(tree, key, value) : this.#write(id, key, messageKinds.put, value);
+  }
+
+  async #putLarge(tree: Tree, key: Uint8Array, value: Uint8Array): Promise<void> {
+    checkMessageSize(key, value);
+    this.#blobs ??= new BlobWrites(this.#parts.state);
+    const reference = await this.#blobs.write(tree, key, value);
+    this.checkWritable(tree.id);
+    await this.#write(tree.id, key, messageKinds.reference, reference);
   }
 
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
@@ -217,9 +244,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 
   #write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): Soon<void> {
-    if (key.length + value.length > messageBytesMax) {
-      throw new EngineError('too-large', `a key and value of ${key.length + value.length} bytes is beyond the limit of ${messageBytesMax}`);
-    }
+    checkMessageSize(key, value);
     this.#charge(this.#writes.write(id, key, kind, value));
     const { budget, options } = this.#parts.state;
     const [share, held] = [options.spillBytes, budget.held('writeSets')];
@@ -305,11 +330,12 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     }
   }
 
-  async #commit(rows: StampedRows | undefined): Promise<Seq> {
+  async #commit(given: StampedRows | undefined): Promise<Seq> {
     const { state, commits } = this.#parts;
     const slowed = state.throttle.admit(this.#writes.messageBytes);
     if (slowed !== undefined) await slowed;
     this.#announced = (await this.#spilled?.announce(this.#writes, (id) => this.#treeOf(id))) ?? [];
+    const rows = await this.#safeBlobs(given);
     this.#checkOpen();
     let { body, places } = this.#record(rows);
     for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) {
@@ -320,13 +346,21 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     for (const { dictionary } of this.#announced) this.#treeOf(dictionary);
     for (const [id, front] of this.#writes.fronts) if (front.count + front.ranges.length > 0) this.#treeToWrite(id);
     for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#treeToWrite(id).isGoing = true;
-    if (rows !== undefined) stampAll(body, places, rows.stamp());
+    if (rows !== undefined) stampAll(body, places, rows.rows.stamp());
     const committed = commits.commit(body);
     this.#spilled?.logged();
     return await committed;
   }
 
-  #record(rows: StampedRows | undefined): CommitRecord {
+  /** Large values are on the disk before a record names them (law 23): those of the transaction, and of the rows that come with it. */
+  async #safeBlobs(rows: StampedRows | undefined): Promise<StampedValues | undefined> {
+    if (rows !== undefined) this.#blobs ??= new BlobWrites(this.#parts.state);
+    const values = rows === undefined ? undefined : await this.#blobs?.stamped(rows);
+    if (this.#blobs?.isEmpty === false) await this.#blobs.sync();
+    return values;
+  }
+
+  #record(rows: StampedValues | undefined): CommitRecord {
     return recordOf(this.#parts.state, { writes: this.#writes, announced: this.#announced, rows });
   }
 
@@ -370,14 +404,18 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     this.#charge(-this.#writeSetBytes);
     this.#writes.release();
     this.#spilled?.release();
+    this.#blobs?.release();
     state.counters.openTransactions -= 1;
     this.#parts.ended(this);
     if (state.unsettled.size > 0 || state.dropped.size > 0) state.onWork();
   }
 }
 
+function checkMessageSize(key: Uint8Array, value: Uint8Array): void {
+  const bytes = key.length + value.length;
+  if (bytes > messageBytesMax) throw new EngineError('too-large', `a key and value of ${bytes} bytes is beyond the limit of ${messageBytesMax}`);
+}
+
 function isEmptyRange({ from, to }: KeyRange): boolean {
   return from !== undefined && to !== undefined && compareBytes(from, to) >= 0;
 }
-
-const valueOf = (found: Found): Uint8Array | undefined => (found === undefined || found === 'removed' ? undefined : found);

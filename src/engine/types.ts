@@ -29,6 +29,11 @@ export interface DictionaryOptions {
   readonly readPageBytes: number;
   /** Most children of an internal node (4 to 64). */
   readonly fanout: number;
+  /**
+   * Values of at least so many bytes, put under a lock of their own key, are written once beside the tree (law 23); 0: none are. Whoever else writes
+   * such a key must lock it too. Absent: as the environment's options have it.
+   */
+  readonly largeValueBytes?: number;
 }
 
 /** When a commit is answered: `sync` after its log record is on disk; a number: written, and synced every so many milliseconds. */
@@ -45,6 +50,8 @@ export interface EngineOptions {
   /** Size of one preallocated log segment. */
   readonly logSegmentBytes: number;
   readonly durability: Durability;
+  /** Size of one segment of large values. */
+  readonly blobSegmentBytes: number;
   /** How groups of the log reach the disk. */
   readonly logWriter: LogWriterName;
   /** Time between checkpoints. */
@@ -191,6 +198,14 @@ export interface EngineStatistics {
   readonly freeableBytes: number;
   readonly logBytesOnDisk: number;
   readonly dictionaries: number;
+  /** Files of large values, what in them is referred to, and how many they are. */
+  readonly blobFileBytes: number;
+  readonly blobLiveBytes: number;
+  readonly blobSegments: number;
+  readonly blobBytesWritten: number;
+  readonly blobBytesRead: number;
+  /** Of those written, the ones that were moved to give space back. */
+  readonly blobBytesMoved: number;
 }
 
 /** Space of one dictionary on disk now. */

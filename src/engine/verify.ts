@@ -4,8 +4,11 @@
 import { compareBytes } from '../base/bytes.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
 import { keyHash } from '../base/hash.ts';
+import { readBlob } from './blob/read-blob.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { EngineParts } from './engine-parts.ts';
+import { decodeReference } from './run/blob-reference.ts';
+import { messageKinds } from './run/message.ts';
 import type { RangeDelete } from './run/range-delete.ts';
 import type { Filter } from './run/filter.ts';
 import type { Run } from './run/run.ts';
@@ -26,6 +29,8 @@ class TreeCheck {
   rows: number = 0;
   leaves: number = 0;
   storedBytes: number = 0;
+  /** Bytes of blobs that the tree refers to, by segment. */
+  readonly blobs: Map<number, number> = new Map();
   readonly #engine: EngineParts;
   readonly #tree: Tree;
 
@@ -64,7 +69,7 @@ class TreeCheck {
     if (node.kind === 'internal') await this.#children(node, bounds);
     else {
       this.leaves += 1;
-      if (node.extent !== undefined) await this.#extent(node.extent, bounds);
+      if (node.extent !== undefined) await this.#treeExtent(node.extent, bounds);
     }
   }
 
@@ -81,7 +86,7 @@ class TreeCheck {
     for (let child = 0; child < node.children.length; child++) {
       const inside = { from: node.pivots[child - 1] ?? bounds.from, to: node.pivots[child] ?? bounds.to };
       if (inside.from !== undefined && inside.to !== undefined && compareBytes(inside.from, inside.to) >= 0) this.#problem(`pivots of node ${node.number} are out of order`);
-      for (const extent of node.buffers[child] ?? []) await this.#extent(extent, inside);
+      for (const extent of node.buffers[child] ?? []) await this.#treeExtent(extent, inside);
       for (const range of node.ranges[child] ?? []) if (isAstray(range, inside)) this.#problem(`node ${node.number}: a range delete beyond its child's bounds`);
       await this.node(node.children[child] as BlockNumber, node.height - 1, inside);
     }
@@ -100,17 +105,24 @@ class TreeCheck {
     return filters;
   }
 
+  async #treeExtent(extent: Extent, bounds: Bounds): Promise<void> {
+    for (const [segment, bytes] of extent.fences.blobs) this.blobs.set(segment, (this.blobs.get(segment) ?? 0) + bytes);
+    await this.#extent(extent, bounds);
+  }
+
   async #extent(extent: Extent, bounds: Bounds): Promise<void> {
     const { fences } = extent;
     if (this.blocks.has(extent.block)) this.#problem(`block ${extent.block} is named twice`);
     this.blocks.add(extent.block);
     this.storedBytes += fences.storedBytes;
+    let blobBytes = 0;
     const filters = await this.#filters(extent);
     let last: Uint8Array | undefined;
     for (let i = 0; i < fences.length; i++) {
       try {
         const run = await this.#engine.parts.run(this.#tree, extent, i);
         this.rows += run.count;
+        blobBytes += await this.#large(run);
         if (run.firstUnsorted() >= 0) this.#problem(`block ${extent.block}, basement ${i}: keys are out of order`);
         const first = run.key(0);
         if (hidesKey(filters[fences.filterOf(i)], run, fences.continues(i))) this.#problem(`block ${extent.block}, basement ${i}: its filter hides a key`);
@@ -123,6 +135,20 @@ class TreeCheck {
       }
       await this.#engine.state.env.tasks.pause();
     }
+    if (blobBytes !== fences.blobBytes && this.problems.length === 0) this.#problem(`block ${extent.block}: it refers to ${blobBytes} bytes of large values, not ${fences.blobBytes}`);
+  }
+
+  /** Reads the large values of a run; gives their bytes. */
+  async #large(run: Run): Promise<number> {
+    const { blobs, env } = this.#engine.state;
+    let bytes = 0;
+    for (let i = 0; i < run.count; i++) {
+      if (run.kinds[i] !== messageKinds.reference) continue;
+      const place = decodeReference(run.value(i));
+      bytes += place.bytes;
+      await readBlob(blobs, env, { place, owner: { dictionary: this.#tree.id, key: run.key(i) } }).catch((error: unknown) => this.#caught(error));
+    }
+    return bytes;
   }
 }
 
@@ -155,14 +181,29 @@ export async function verifyEnvironment(engine: EngineParts): Promise<VerifyRepo
   await engine.state.fileGate.alone(async () => {
     for await (const problem of engine.state.store.verify()) problems.push({ ...problem });
   });
+  const { jobs } = engine.state.counters;
+  const referred = new Map<number, number>();
   for (const tree of [...engine.state.trees.values()]) {
     const check = await checkTree(engine, tree);
     if (check === undefined) continue;
+    for (const [segment, bytes] of check.blobs) referred.set(segment, (referred.get(segment) ?? 0) + bytes);
     problems.push(...check.problems);
     rows += check.rows;
     blocks += check.blocks.size;
   }
+  // Where nothing changed meanwhile, what is counted is what is there.
+  if (problems.length === 0 && engine.state.counters.jobs === jobs && engine.state.dropped.size === 0) problems.push(...miscounted(engine, referred));
   return { problems, dictionaries: engine.state.trees.size, blocks, rows };
+}
+
+/** Segments of which the trees refer to another number of bytes than is counted. */
+function miscounted({ state }: EngineParts, referred: ReadonlyMap<number, number>): VerifyProblem[] {
+  const problems: VerifyProblem[] = [];
+  for (const { number, inTrees, path } of state.blobs.segments) {
+    const bytes = referred.get(number) ?? 0;
+    if (bytes !== inTrees) problems.push({ message: `${path}: trees refer to ${bytes} bytes, ${inTrees} are counted`, file: path });
+  }
+  return problems;
 }
 
 const triesMax = 20;

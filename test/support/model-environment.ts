@@ -194,7 +194,7 @@ export class ModelEnvironment implements Environment {
       commits: this.commits, aborts: 0, conflicts: 0, logBytesWritten: 0, logSyncs: 0, logGroups: 0, dataBytesWritten: 0,
       dataBytesRead: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, sentJobs: 0, workerDeaths: 0, cacheBytesMax: 0, cacheBytesUsed: 0, frontBytes: 0,
       writeSetBytes: 0, openTransactions: this.open, openSnapshots: this.open, dataFileBytes: 0, freeableBytes: 0,
-      logBytesOnDisk: 0, dictionaries: this.dictionaries.size,
+      blobFileBytes: 0, blobLiveBytes: 0, blobSegments: 0, blobBytesWritten: 0, blobBytesRead: 0, blobBytesMoved: 0, logBytesOnDisk: 0, dictionaries: this.dictionaries.size,
     };
   }
 

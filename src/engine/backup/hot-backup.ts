@@ -3,6 +3,7 @@
 
 import { EngineError } from '../../base/errors.ts';
 import type { Env, File } from '../../env/index.ts';
+import { listBlobSegments, segmentPath } from '../blob/blob-segment.ts';
 import type { BlockStore } from '../block/block-store.ts';
 import type { BackupReport } from '../types.ts';
 import { listSegments } from '../wal/segment.ts';
@@ -63,7 +64,9 @@ async function copyInto({ env, path, store, checkpoint, currentSegment }: Backup
     const segments = { first: held.superblock.root?.logFrom.segment ?? 1, last: currentSegment() };
     const logBytes = await copyLog(env, `${path}/log`, `${target}/log`, segments);
     await env.files.syncDirectory(`${target}/log`);
-    return { dataBytes, logBytes };
+    // Last: whatever the log names was there before it.
+    const blobBytes = await copyBlobs(env, `${path}/blob`, `${target}/blob`);
+    return { dataBytes: dataBytes + blobBytes, logBytes };
   } finally {
     held.release();
   }
@@ -74,21 +77,37 @@ async function copyLog(env: Env, from: string, to: string, { first, last }: { re
   let bytes = 0;
   for (const segment of await listSegments(env, from)) {
     if (segment.number < first || segment.number > last) continue;
-    const source = await env.files.open(segment.path, 'read');
-    const target = await env.files.open(`${to}/${segment.path.slice(from.length + 1)}`, 'create', { durableWrites: false });
-    try {
-      const size = await source.size();
-      for (let at = 0; at < size; at += pieceBytes) {
-        const piece = new Uint8Array(Math.min(pieceBytes, size - at));
-        await source.read(piece, at);
-        await target.write(piece, at);
-        await env.tasks.pause();
-      }
-      await target.sync();
-      bytes += size;
-    } finally {
-      await source.close().finally(() => target.close());
-    }
+    bytes += await copyFile(env, segment.path, `${to}/${segment.path.slice(from.length + 1)}`);
   }
   return bytes;
+}
+
+/** Copies all segments of large values; those that come meanwhile are named by no record that was copied. None goes while a backup is made. */
+async function copyBlobs(env: Env, from: string, to: string): Promise<number> {
+  const segments = await listBlobSegments(env, from);
+  if (segments.length === 0) return 0;
+  await env.files.makeDirectory(to);
+  let bytes = 0;
+  for (const segment of segments) bytes += await copyFile(env, segmentPath(from, segment), segmentPath(to, segment));
+  await env.files.syncDirectory(to);
+  return bytes;
+}
+
+/** Copies a file as far as it goes now; durable when this resolves. */
+async function copyFile(env: Env, from: string, to: string): Promise<number> {
+  const source = await env.files.open(from, 'read');
+  const target = await env.files.open(to, 'create', { durableWrites: false });
+  try {
+    const size = await source.size();
+    for (let at = 0; at < size; at += pieceBytes) {
+      const piece = new Uint8Array(Math.min(pieceBytes, size - at));
+      await source.read(piece, at);
+      await target.write(piece, at);
+      await env.tasks.pause();
+    }
+    await target.sync();
+    return size;
+  } finally {
+    await source.close().finally(() => target.close());
+  }
 }

@@ -12,6 +12,7 @@ import { RecordReader } from '../wal/record.ts';
 import { damageOf, isDamage } from './damage.ts';
 import type { DamageSink } from './damage.ts';
 import { readFoundLog } from './found-log.ts';
+import { FoundBlobs } from './found-blobs.ts';
 import { FoundStore } from './found-store.ts';
 import type { LoggedLayer } from './tree-reader.ts';
 import { TreeReader } from './tree-reader.ts';
@@ -51,6 +52,10 @@ class LogOverlay implements RecordVisitor {
     if (found === undefined || found.record.flushedSeq >= this.seq) return;
     message.seq = this.seq;
     newestFront(found).appendSlice(message);
+  }
+
+  move(dictionary: number, message: Parameters<RecordVisitor['message']>[1]): void {
+    this.message(dictionary, message);
   }
 
   rangeDelete(dictionary: number, { from, to }: Parameters<RecordVisitor['rangeDelete']>[1]): void {
@@ -129,7 +134,8 @@ async function overlaid(env: Env, { path, lock, store, report }: Opened): Promis
   };
   await readFoundLog(env, `${path}/log`, store.superblock.root?.logFrom.seq ?? 1, { visit: { record }, report });
   const found = [...overlay.dictionaries.values()].filter(({ isDropped }) => !isDropped);
-  const sources = { store, codecs: env.codecs, tasks: env.tasks, report };
+  const blobs = new FoundBlobs(env, `${path}/blob`);
+  const sources = { store, blobs, codecs: env.codecs, tasks: env.tasks, report };
   return {
     dictionaries: found.map(({ record: { id } }) => id).sort((a, b) => a - b),
     rows: (id) => {
@@ -137,6 +143,7 @@ async function overlaid(env: Env, { path, lock, store, report }: Opened): Promis
       return new TreeReader(sources, wanted?.record ?? { id, root: 0 as BlockNumber }, wanted?.logged ?? []).rows();
     },
     close: async () => {
+      await blobs.close();
       await store.close().finally(() => lock.release());
     },
   };

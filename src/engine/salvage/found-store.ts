@@ -12,6 +12,7 @@ import { readSuperblock, readTable, readTwice } from '../block/data-file.ts';
 import { superblockUnits } from '../block/superblock.ts';
 import type { Superblock } from '../block/superblock.ts';
 import { decodeDictionaryTable } from '../checkpoint/dictionary-table.ts';
+import type { BlobTable } from '../blob/blob-store.ts';
 import type { Spill } from '../tree/spilled.ts';
 import type { TreeRecord } from '../tree/tree.ts';
 import { damageOf, isDamage } from './damage.ts';
@@ -30,6 +31,7 @@ interface FoundCheckpoint {
   readonly trees: readonly TreeRecord[];
   /** What commits had spilled that was not below the fronts. */
   readonly spills: readonly Spill[];
+  readonly blobs: BlobTable;
 }
 
 /** A data file open for reading. */
@@ -40,6 +42,8 @@ export class FoundStore {
   readonly trees: readonly TreeRecord[];
   /** What commits had spilled that was not below the fronts. */
   readonly spills: readonly Spill[];
+  /** What the checkpoint knows of large values. */
+  readonly blobs: BlobTable;
   readonly copies: readonly SuperblockCopy[];
   readonly #handle: File;
   readonly #file: BlockFile;
@@ -51,6 +55,7 @@ export class FoundStore {
     this.places = found.places;
     this.trees = found.trees;
     this.spills = found.spills;
+    this.blobs = found.blobs;
     this.copies = found.copies;
   }
 
@@ -133,15 +138,15 @@ async function newestReadable(file: BlockFile, copies: readonly SuperblockCopy[]
   return undefined;
 }
 
-function foundTable(bytes: Uint8Array): Pick<FoundCheckpoint, 'trees' | 'spills'> {
-  const { records, spills } = decodeDictionaryTable(bytes);
-  return { trees: records, spills };
+function foundTable(bytes: Uint8Array): Pick<FoundCheckpoint, 'trees' | 'spills' | 'blobs'> {
+  const { records, spills, blobs } = decodeDictionaryTable(bytes);
+  return { trees: records, spills, blobs };
 }
 
 async function readCheckpoint(file: BlockFile, superblock: Superblock): Promise<FoundCheckpoint> {
   const places = new Map((await readTable(file, superblock)).map((place) => [place.number, place]));
   const { root } = superblock;
-  if (root === undefined) return { superblock, places, trees: [], spills: [] };
+  if (root === undefined) return { superblock, places, trees: [], spills: [], blobs: { nextSegment: 1, segments: [] } };
   const place = places.get(root.dictionaryTable);
   if (place === undefined) throw new EngineError('corruption', 'the dictionary table is not in the block table', { place: { file: file.path } });
   return { superblock, places, ...foundTable(await readTwice(file, place, root.dictionaryTable)) };

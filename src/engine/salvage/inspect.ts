@@ -2,6 +2,8 @@
 // their groups. Only reads; what is damaged is said in its place. For `frond inspect`; docs/file-format.md has every byte.
 
 import type { Env } from '../../env/index.ts';
+import { segmentKinds } from '../blob/blob-image.ts';
+import { listBlobSegments, segmentPath } from '../blob/blob-segment.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import { unitBytes, unitsFor } from '../block/block-number.ts';
 import { blockKinds, piecesOf } from '../block/block-table.ts';
@@ -25,6 +27,7 @@ export async function* inspectDirectory(env: Env, path: string): AsyncGenerator<
     try {
       yield* describeStore(store);
       for (const record of store.trees) yield* describeTree(store, record);
+      yield* describeBlobs(env, `${path}/blob`, store);
     } finally {
       await store.close();
     }
@@ -112,6 +115,18 @@ async function nodeOf(store: FoundStore, number: BlockNumber): Promise<TreeNode 
     if (!isDamage(error)) throw error;
     return undefined;
   }
+}
+
+/** The segments of large values, as the checkpoint counts them. */
+async function* describeBlobs(env: Env, directory: string, { blobs }: FoundStore): AsyncGenerator<string> {
+  const found = await listBlobSegments(env, directory);
+  const known = new Map(blobs.segments.map((segment) => [segment.number, segment]));
+  for (const number of found) {
+    const segment = known.get(number);
+    const what = segment === undefined ? 'newer than the checkpoint' : `${segment.kind === segmentKinds.stamped ? 'rows of commits, ' : ''}${segment.end} bytes, ${segment.live} referred to`;
+    yield `${segmentPath(directory, number)}: ${what}`;
+  }
+  for (const { number, live } of known.values()) if (live > 0 && !found.includes(number)) yield `damage: ${segmentPath(directory, number)} is not there; ${live} bytes are referred to`;
 }
 
 async function* describeLog(env: Env, directory: string, superblock: Superblock, damages: Damage[]): AsyncGenerator<string> {

@@ -5,6 +5,7 @@
 import { compareBytes } from '../../base/bytes.ts';
 import type { Codecs, Tasks } from '../../env/index.ts';
 import type { BlockNumber } from '../block/block-number.ts';
+import { decodeReference } from '../run/blob-reference.ts';
 import { Merge } from '../run/merge.ts';
 import { messageKinds } from '../run/message.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
@@ -21,6 +22,7 @@ import type { ScanRange } from '../tree/scan-source.ts';
 import type { TreeRecord } from '../tree/tree.ts';
 import { damageOf, isDamage } from './damage.ts';
 import type { DamageSink } from './damage.ts';
+import type { FoundBlobs } from './found-blobs.ts';
 import type { FoundStore } from './found-store.ts';
 
 /** One row that could be read; the bytes are the caller's. */
@@ -32,6 +34,7 @@ export interface FoundRow {
 /** What a tree reader needs of the directory. */
 export interface TreeSources {
   readonly store: FoundStore;
+  readonly blobs: FoundBlobs;
   readonly codecs: Codecs;
   readonly tasks: Tasks;
   readonly report: DamageSink;
@@ -50,19 +53,27 @@ export type LoggedLayer = Front | { readonly extents: readonly Extent[]; readonl
 type Pull = () => Promise<MergeWindow | undefined>;
 
 const stepMessages = 2000;
+/** Large values that are given at once. */
+const batchBytes = 4 * 1024 * 1024;
 /** Everything is visible to somebody who comes after the last commit. */
 const newest = Float64Array.of(Number.MAX_SAFE_INTEGER);
 const nothing = new RunBuilder().finish();
 
+/** A row, or what refers to its value. */
+interface MergedRow extends FoundRow {
+  readonly isReference: boolean;
+}
+
 /** The rows of a merge at a leaf: puts only, the newest of each key. */
 class RowSink {
-  rows: FoundRow[] = [];
+  rows: MergedRow[] = [];
 
   append(source: Run, index: number): void {
-    if (source.kinds[index] === messageKinds.put) this.rows.push({ key: source.key(index).slice(), value: source.value(index).slice() });
+    const kind = source.kinds[index];
+    if (kind !== messageKinds.remove) this.rows.push({ key: source.key(index).slice(), value: source.value(index).slice(), isReference: kind === messageKinds.reference });
   }
 
-  take(): FoundRow[] {
+  take(): MergedRow[] {
     const { rows } = this;
     this.rows = [];
     return rows;
@@ -130,9 +141,36 @@ export class TreeReader {
         merge.feed(merge.needs, window?.run, window?.start, window?.end);
         continue;
       }
-      if (sink.rows.length > 0) yield sink.take();
+      if (sink.rows.length > 0) yield* this.#withValues(sink.take());
       if (end === 'end') return;
       await this.#sources.tasks.pause();
+    }
+  }
+
+  /** Rows with their large values, a few at a time; one whose value is lost is reported and left out. */
+  async *#withValues(merged: readonly MergedRow[]): AsyncGenerator<readonly FoundRow[]> {
+    let rows: FoundRow[] = [];
+    let bytes = 0;
+    for (const { key, value, isReference } of merged) {
+      const found = isReference ? await this.#large(key, value) : value;
+      if (found === undefined) continue;
+      rows.push({ key, value: found });
+      bytes += found.length;
+      if (bytes < batchBytes) continue;
+      yield rows;
+      [rows, bytes] = [[], 0];
+    }
+    if (rows.length > 0) yield rows;
+  }
+
+  async #large(key: Uint8Array, reference: Uint8Array): Promise<Uint8Array | undefined> {
+    const { blobs, report } = this.#sources;
+    try {
+      return await blobs.value({ place: decodeReference(reference), owner: { dictionary: this.#record.id, key } });
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      report(damageOf(error, { dictionary: this.#record.id, fromKey: key, toKey: key, message: 'a large value is lost' }));
+      return undefined;
     }
   }
 

@@ -1,6 +1,8 @@
 // Messages of one transaction that lie in the data file: sorted extents whose keys follow one another. While the transaction is open their seqs
 // are numbers of its operations; once committed they are one frozen front of their dictionary, whose seq is the commit's (law 7).
 
+import { noBlobs } from '../run/blob-reference.ts';
+import type { BlobTally } from '../run/blob-reference.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
 import { rangeBytes } from '../run/range-delete.ts';
 import type { DictionaryId } from '../types.ts';
@@ -67,6 +69,14 @@ export class SpilledFront {
 
   appendRange(range: RangeDelete): void {
     this.ranges = [range, ...this.ranges];
+  }
+
+  /** Bytes of blobs that its messages refer to, by segment. */
+  blobs(): BlobTally {
+    if (this.blobBytes === 0) return noBlobs;
+    const tally = new Map<number, number>();
+    for (const { fences } of this.spill.extents) for (const [segment, bytes] of fences.blobs) tally.set(segment, (tally.get(segment) ?? 0) + bytes);
+    return tally;
   }
 
   /** Nothing: the front covers its commit anyway. */

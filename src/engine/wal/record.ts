@@ -1,9 +1,9 @@
 // The record of one commit: every message, every stated change of totals, every dictionary that comes or goes. A table of tagged parts, so
 // that a part of a kind that this program does not know is seen and refused.
 
+import { must } from '../../base/assert.ts';
 import { ByteReader } from '../../base/byte-reader.ts';
 import { ByteWriter } from '../../base/byte-writer.ts';
-import { must } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { CompressionName, DictionaryOptions } from '../types.ts';
 
@@ -15,12 +15,25 @@ const tagsOfKinds: ReadonlyMap<number, number> = new Map<number, number>([[kinds
 
 const compressions: readonly CompressionName[] = ['none', 'lz4', 'zlib', 'zstd'];
 
-/** Options of a dictionary as files keep them. */
-export function writeDictionaryOptions(writer: ByteWriter, options: DictionaryOptions): void {
+/** Options of a dictionary as files keep them that do not know large values. */
+function writeDictionaryOptions(writer: ByteWriter, options: DictionaryOptions): void {
   writer.u8(compressions.indexOf(options.compression));
   writer.varint(options.pageBytes);
   writer.varint(options.readPageBytes);
   writer.varint(options.fanout);
+}
+
+/** Options as those keep them that know large values. */
+export function writeAllDictionaryOptions(writer: ByteWriter, options: DictionaryOptions): void {
+  writeDictionaryOptions(writer, options);
+  writer.varint(options.largeValueBytes === undefined ? 0 : options.largeValueBytes + 1);
+}
+
+/** Reads what writeAllDictionaryOptions wrote. */
+export function readAllDictionaryOptions(reader: ByteReader): DictionaryOptions {
+  const options = readDictionaryOptions(reader);
+  const large = reader.varint();
+  return large === 0 ? options : { ...options, largeValueBytes: large - 1 };
 }
 
 /** Reads what writeDictionaryOptions wrote; a compression that this program does not know is EngineError 'format'. */
@@ -62,6 +75,17 @@ export class RecordWriter {
     writer.append(message.bytes, message.valueStart, message.valueEnd);
   }
 
+  /** A reference to a value that was put before and lies elsewhere now. */
+  move(dictionary: number, key: Uint8Array, reference: Uint8Array): void {
+    const writer = this.#writer;
+    writer.u8(tags.move);
+    writer.varint(dictionary);
+    for (const bytes of [key, reference]) {
+      writer.varint(bytes.length);
+      writer.append(bytes);
+    }
+  }
+
   /** A range delete; its seq is the record's. */
   rangeDelete(dictionary: number, { from, to }: BoundedRange): void {
     const writer = this.#writer;
@@ -75,12 +99,16 @@ export class RecordWriter {
     }
   }
 
-  /** A put under a key that begins with a stamp; `place` is the rest of the key. The value comes in pieces. Gives the bytes of key and value. */
-  stampedRow(dictionary: number, place: number, pieces: readonly Uint8Array[]): number {
+  /**
+   * A put under a key that begins with a stamp; `place` is the rest of the key. The value comes in pieces, or is a reference to them. Gives the bytes of
+   * key and what is written of the value.
+   */
+  stampedRow(dictionary: number, place: number, value: readonly Uint8Array[] | Uint8Array): number {
     const writer = this.#writer;
+    const pieces = value instanceof Uint8Array ? [value] : value;
     let bytes = 0;
     for (const piece of pieces) bytes += piece.length;
-    writer.u8(tags.put);
+    writer.u8(value instanceof Uint8Array ? tags.reference : tags.put);
     writer.varint(dictionary);
     writer.varint(stampBytes + 2);
     this.#places.push(writer.length);
@@ -112,9 +140,9 @@ export class RecordWriter {
   }
 
   create(dictionary: number, options: DictionaryOptions): void {
-    this.#writer.u8(tags.create);
+    this.#writer.u8(tags.createWithBlobs);
     this.#writer.varint(dictionary);
-    writeDictionaryOptions(this.#writer, options);
+    writeAllDictionaryOptions(this.#writer, options);
   }
 
   drop(dictionary: number): void {
@@ -148,6 +176,8 @@ export interface BoundedRange {
 /** What a record says, part by part, in the order written. The slice is filled anew for the next message. */
 export interface RecordVisitor {
   message(dictionary: number, message: MessageSlice): void;
+  /** A reference in the place of another to the same value. */
+  move(dictionary: number, message: MessageSlice): void;
   rangeDelete(dictionary: number, range: BoundedRange): void;
   spill(dictionary: number, number: number): void;
   count(dictionary: number, rows: number, bytes: number): void;
@@ -157,7 +187,7 @@ export interface RecordVisitor {
 
 type PartReader = (reader: ByteReader, visitor: RecordVisitor, slice: MessageSlice) => void;
 
-const readMessage = (kind: number): PartReader => (reader, visitor, slice) => {
+const readMessage = (kind: number, moves: boolean = false): PartReader => (reader, visitor, slice) => {
   const dictionary = reader.varint();
   const keyBytes = reader.varint();
   slice.keyStart = reader.skip(keyBytes);
@@ -166,7 +196,8 @@ const readMessage = (kind: number): PartReader => (reader, visitor, slice) => {
   slice.valueStart = reader.skip(valueBytes);
   slice.valueEnd = slice.valueStart + valueBytes;
   slice.kind = kind;
-  visitor.message(dictionary, slice);
+  if (moves) visitor.move(dictionary, slice);
+  else visitor.message(dictionary, slice);
 };
 
 function readBounds(reader: ByteReader): BoundedRange {
@@ -181,10 +212,12 @@ const readers: ReadonlyMap<number, PartReader> = new Map<number, PartReader>([
   [tags.put, readMessage(kinds.put)],
   [tags.remove, readMessage(kinds.remove)],
   [tags.reference, readMessage(kinds.reference)],
+  [tags.move, readMessage(kinds.reference, true)],
   [tags.rangeDelete, (reader, visitor) => visitor.rangeDelete(reader.varint(), readBounds(reader))],
   [tags.spill, (reader, visitor) => visitor.spill(reader.varint(), reader.varint())],
   [tags.count, (reader, visitor) => visitor.count(reader.varint(), reader.f64(), reader.f64())],
   [tags.create, (reader, visitor) => visitor.create(reader.varint(), readDictionaryOptions(reader))],
+  [tags.createWithBlobs, (reader, visitor) => visitor.create(reader.varint(), readAllDictionaryOptions(reader))],
   [tags.drop, (reader, visitor) => visitor.drop(reader.varint())],
 ]);
 

@@ -86,18 +86,20 @@ test('the child of a key is the one whose range holds it', () => {
 const whole = fc.integer({ min: 0, max: 2 ** 50 });
 const record: fc.Arbitrary<TreeRecord> = fc.record({
   id: fc.integer({ min: 1, max: 2 ** 31 }).map((id) => id as DictionaryId),
-  options: fc.record({ compression: fc.constantFrom('none', 'lz4', 'zlib', 'zstd'), pageBytes: whole, readPageBytes: whole, fanout: fc.integer({ min: 4, max: 64 }) }, { noNullPrototype: true }),
+  options: fc.record({ compression: fc.constantFrom('none', 'lz4', 'zlib', 'zstd'), pageBytes: whole, readPageBytes: whole, fanout: fc.integer({ min: 4, max: 64 }), largeValueBytes: whole }, { noNullPrototype: true }),
   createdSeq: whole, droppedSeq: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 2 ** 50 })), root: whole.map((n) => block(n)), flushedSeq: whole,
-  rows: fc.integer(), bytes: fc.integer(), storedBytes: whole, rawBytes: whole, leaves: whole, height: fc.nat(9),
+  rows: fc.integer(), bytes: fc.integer(), storedBytes: whole, rawBytes: whole, blobBytes: whole, leaves: whole, height: fc.nat(9),
 }, { noNullPrototype: true });
 
 test('a dictionary table that was written is read back the same; a damaged one is read or refused', () => {
   fc.assert(
     fc.property(fc.array(record, { maxLength: 6 }), fc.nat(), fc.nat(255), (records, at, byte) => {
       const spills = records.slice(0, 2).map(({ id }, i) => ({ number: i + 7, dictionary: id, extents: [extentOf([Uint8Array.of(1)], 9 + i)] }));
-      const bytes = encodeDictionaryTable({ records, spills });
+      const blobs = { nextSegment: 9, segments: records.map(({ rawBytes }, i) => ({ number: i + 1, kind: (i % 2) as 0 | 1, isSealed: i % 3 > 0, end: rawBytes, live: rawBytes % 1000 })) };
+      const bytes = encodeDictionaryTable({ records, spills, blobs });
       const found = decodeDictionaryTable(bytes);
       assert.deepEqual(found.records, records);
+      assert.deepEqual(found.blobs, blobs);
       assert.deepEqual(found.spills.map(({ number, dictionary, extents }) => [number, dictionary, extents[0]?.block]), spills.map(({ number, dictionary, extents }) => [number, dictionary, extents[0]?.block]));
       bytes[at % bytes.length] = byte;
       answers(() => decodeDictionaryTable(bytes));

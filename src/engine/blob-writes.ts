@@ -1,0 +1,94 @@
+// The large values of one transaction or load: written as they are put, pinned until its end, and synced before anything names them in the log
+// (law 23). What is not committed is garbage then, and nothing has to be undone.
+
+import { EngineError } from '../base/errors.ts';
+import type { BlobPlace } from './blob/read-blob.ts';
+import { encodeReference } from './run/blob-reference.ts';
+import type { EngineState } from './state.ts';
+import { diskFull } from './throttle.ts';
+import type { Tree } from './tree/tree.ts';
+import type { StampedRows } from './types.ts';
+
+/** Rows with a stamp as the record takes them: a value in pieces, or the reference to one. */
+export interface StampedValues {
+  readonly rows: StampedRows;
+  readonly values: readonly (readonly Uint8Array[] | Uint8Array)[];
+}
+
+/** Blobs that somebody has written and may yet name. */
+export class BlobWrites {
+  readonly #state: EngineState;
+  readonly #pinned: Map<number, number> = new Map();
+  #isOpen: boolean = true;
+
+  constructor(state: EngineState) {
+    this.#state = state;
+  }
+
+  /** Whether a value goes beside the tree. */
+  static isLarge(state: EngineState, tree: Tree, value: Uint8Array): boolean {
+    const largeValueBytes = tree.options.largeValueBytes ?? state.options.dictionary.largeValueBytes ?? 0;
+    return largeValueBytes > 0 && value.length >= largeValueBytes;
+  }
+
+  /** Writes a value; its reference. `no-space` on a full disk. */
+  async write(tree: Tree, key: Uint8Array, value: Uint8Array): Promise<Uint8Array> {
+    const { blobs, env } = this.#state;
+    return await this.#written(() => blobs.write([value], { dictionary: tree.id, key }, env.codecs.byName(tree.options.compression)));
+  }
+
+  /** The rows, with references in the place of large values. */
+  async stamped(rows: StampedRows): Promise<StampedValues> {
+    const { blobs, env, options } = this.#state;
+    const { largeValueBytes = 0, compression } = options.dictionary;
+    const values: (readonly Uint8Array[] | Uint8Array)[] = [];
+    for (const pieces of rows.values) {
+      const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      const isLarge = largeValueBytes > 0 && length >= largeValueBytes;
+      values.push(isLarge ? await this.#written(() => blobs.write(pieces, undefined, env.codecs.byName(compression))) : pieces);
+    }
+    return { rows, values };
+  }
+
+  async #written(write: () => Promise<BlobPlace>): Promise<Uint8Array> {
+    const state = this.#state;
+    if (state.isFull) throw diskFull();
+    let place: BlobPlace;
+    try {
+      place = await write();
+    } catch (error) {
+      if (!(error instanceof EngineError && error.code === 'no-space')) throw state.poison(error);
+      state.reportFull();
+      throw error;
+    }
+    if (this.#isOpen) this.#pinned.set(place.segment, (this.#pinned.get(place.segment) ?? 0) + place.bytes);
+    else state.blobs.count(new Map([[place.segment, place.bytes]]), 'pinned', -1);
+    return encodeReference(place);
+  }
+
+  get isEmpty(): boolean {
+    return this.#pinned.size === 0;
+  }
+
+  /** Takes a blob that was written elsewhere. */
+  adopt(place: BlobPlace): void {
+    this.#pinned.set(place.segment, (this.#pinned.get(place.segment) ?? 0) + place.bytes);
+  }
+
+  /** Makes durable what was written. */
+  async sync(): Promise<void> {
+    const state = this.#state;
+    try {
+      await state.blobs.sync(this.#pinned.keys());
+    } catch (error) {
+      throw state.poison(error);
+    }
+  }
+
+  /** What the fronts or trees name by now they keep; the rest is garbage. */
+  release(): void {
+    this.#isOpen = false;
+    this.#state.blobs.count(this.#pinned, 'pinned', -1);
+    this.#pinned.clear();
+  }
+}
