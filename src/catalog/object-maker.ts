@@ -39,6 +39,7 @@ export class ObjectMaker {
       catalogDictionary: engine.catalogDictionary,
       beginRead: () => engine.begin('read'),
       dictionaryStatistics: (id) => engine.dictionaryStatistics(id),
+      lastWrite: (id, snapshot) => engine.lastWrite(id, snapshot),
       queryOptions: (): QueryOptions => ({ now: new DateTime(env.clock.nowMs()) }),
     };
   }

@@ -6,7 +6,7 @@ import { equalBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import { collated, Document, encodeKey, equalValues } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
-import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Soon, Totals, Transaction } from '../engine/index.ts';
+import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
 import { DocumentChange, readLocked } from './document-change.ts';
@@ -44,6 +44,7 @@ export interface CollectionServices {
   readonly incoming: IncomingDocuments;
   readonly catalogDictionary: DictionaryId;
   readonly dictionaryStatistics: (id: DictionaryId) => DictionaryStatistics;
+  readonly lastWrite: (id: DictionaryId, snapshot: Seq) => Seq | undefined;
   readonly queryOptions: () => QueryOptions;
   readonly beginRead: () => Transaction;
 }
@@ -252,6 +253,10 @@ export class StoredCollection implements Collection {
   lock(transaction: CatalogTransaction, key: RecordKey): Soon<void> {
     const txn = storedTransaction(transaction);
     return afterSoon(txn.willWrite(this), () => txn.engine.lock(this.dictionary, key));
+  }
+
+  contentVersion(txn: CatalogTransaction): number | undefined {
+    return txn.mode === 'read' ? this.#services.lastWrite(this.dictionary, txn.snapshot) : undefined;
   }
 
   get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {

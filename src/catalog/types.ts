@@ -192,6 +192,11 @@ export interface Collection {
   /** Removes the document under its lock. `before`: what is there. */
   remove(txn: CatalogTransaction, key: RecordKey, before: Document, choices?: InsertChoices): Soon<void>;
   lock(txn: CatalogTransaction, key: RecordKey): Soon<void>;
+  /**
+   * A number that stays the same while nobody writes documents: the same object and the same number again are the same documents, for
+   * transactions of mode `read`. Undefined where somebody has written since the snapshot, or it is not known.
+   */
+  contentVersion(txn: CatalogTransaction): number | undefined;
   /** Own writes, then the snapshot. The document is the caller's to keep. */
   get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
   /** As `get`, but the bytes are those of the cache: to be copied or done with before the caller waits for anything. For large documents. */

@@ -116,6 +116,11 @@ class FileEnvironment implements Environment {
     return statisticsOf(this.#engine.state);
   }
 
+  lastWrite(id: DictionaryId, snapshot: Seq): Seq | undefined {
+    const { lastSeq } = this.#engine.state.treeAt(id, snapshot);
+    return lastSeq <= snapshot ? (lastSeq as Seq) : undefined;
+  }
+
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics {
     const { state } = this.#engine;
     const tree = state.treeAt(id, state.visible);

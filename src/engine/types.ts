@@ -280,6 +280,11 @@ export interface Environment {
    * the call. One backup at a time. `io` when there is something already; a backup that fails leaves a directory that does not open.
    */
   backup(target: string, progress?: (bytesDone: number, bytesTotal: number) => void): Promise<BackupReport>;
+  /**
+   * The newest commit that wrote to the dictionary, for one who reads at `snapshot`: whoever is given the same number again sees the same rows.
+   * Undefined where somebody has written since.
+   */
+  lastWrite(id: DictionaryId, snapshot: Seq): Seq | undefined;
   statistics(): EngineStatistics;
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics;
   /** Ends background work, writes a checkpoint unless poisoned, gives the directory back. Open transactions get `closed`. */

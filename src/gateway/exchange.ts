@@ -21,7 +21,7 @@ export class Exchange {
   /** Resolves when the answer has left, or the client. */
   readonly ended: Promise<void>;
   readonly #response: ServerResponse;
-  #fields: OutgoingHttpHeaders = {};
+  #fields: OutgoingHttpHeaders | undefined;
   readonly #patience: Patience;
   #isGone = false;
   #wake: (() => void) | undefined;
@@ -37,17 +37,17 @@ export class Exchange {
     this.#waitsForContinue = options.expectsContinue;
     this.#progressMs = options.patience.clock.monotonicMs();
     this.ended = new Promise((resolve) => {
-      // An answer that waits behind others on its connection is not told when the connection closes, so the socket is asked too.
       const { socket } = request;
+      // An answer that waits behind others on its connection is not told when the connection closes, so the socket is asked too.
+      const isBehind = response.socket === null;
       const end = (): void => {
-        socket.off('close', end);
+        if (isBehind) socket.off('close', end);
         if (!response.writableFinished) this.#isGone = true;
         this.#release();
         resolve();
       };
       response.on('close', end);
-      response.on('finish', end);
-      socket.on('close', end);
+      if (isBehind) socket.on('close', end);
       if (socket.destroyed) end();
     });
   }
@@ -105,6 +105,25 @@ export class Exchange {
   /** Sends the head. */
   head(status: number, fields: OutgoingHttpHeaders): void {
     this.#response.writeHead(status, { 'X-Request-Id': this.id, ...this.#fields, ...fields });
+  }
+
+  /** Sends a head whose fields are names and values in turn: for answers that are many, cheaper than an object. */
+  headInTurn(status: number, fields: string[]): void {
+    if (this.#fields !== undefined) for (const [name, value] of Object.entries(this.#fields)) fields.push(name, String(value));
+    fields.push('X-Request-Id', this.id);
+    this.#response.writeHead(status, fields);
+  }
+
+  /** Hands the last bytes of the answer to the socket; as `write`. */
+  async finish(bytes: Uint8Array): Promise<boolean> {
+    if (this.isGone) return false;
+    this.#bytesSent += bytes.length;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      this.#response.end(bytes, () => this.#release());
+    });
+    this.progress();
+    return !this.isGone;
   }
 
   /** Hands bytes to the socket and waits until it has passed them on. False when the client is gone: then the bytes may still be in use. */

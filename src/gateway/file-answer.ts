@@ -3,13 +3,13 @@
 
 import { HttpError } from '../base/errors.ts';
 import { FileError, FileId } from '../gridfs/index.ts';
-import type { FileBucket, FileReader, StoredFile } from '../gridfs/index.ts';
+import type { FileBucket, FileReader, Soon, StoredFile } from '../gridfs/index.ts';
 import { readRange } from './byte-range.ts';
-import type { RangeAnswer } from './byte-range.ts';
+import type { ByteRange, RangeAnswer } from './byte-range.ts';
 import { sentType } from './content-type.ts';
 import type { Exchange } from './exchange.ts';
 import { FileSource } from './file-source.ts';
-import { contentFields, validatorFields, validatorsOf } from './file-headers.ts';
+import { fileFields, validatorFields, validatorsOf } from './file-headers.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { randomToken } from './gateway-parts.ts';
 import { evaluateConditions, rangeApplies } from './precondition.ts';
@@ -23,15 +23,16 @@ const always = 'private, no-cache';
 
 /** The file that a route names. HttpError 404 where there is none. */
 export async function findFile(bucket: FileBucket, route: Route): Promise<StoredFile> {
-  const file = await (route.kind === 'named-file' ? bucket.byName(route.name, revisionOf(route.query)) : byIdText(bucket, route.name));
+  const found = route.kind === 'named-file' ? bucket.byName(route.name, revisionOf(route.query)) : byIdText(bucket, route.name);
+  const file = found instanceof Promise ? await found : found;
   if (file === undefined) throw new HttpError(404, 'not_found', 'there is no such file');
   return file;
 }
 
-async function byIdText(bucket: FileBucket, text: string): Promise<StoredFile | undefined> {
+function byIdText(bucket: FileBucket, text: string): Soon<StoredFile | undefined> {
   const id = FileId.parse(text);
   if (id === undefined) throw new HttpError(400, 'bad_name', 'that is not an id: 24 hex digits, or s:, i:, u: or j: and a value');
-  return await bucket.byId(id);
+  return bucket.byId(id);
 }
 
 function revisionOf(query: URLSearchParams): number {
@@ -47,22 +48,23 @@ export async function answerFile(parts: GatewayParts, exchange: Exchange, route:
   if (file.fault !== undefined) throw new FileError('corrupt', file.fault, { place: { id: file.id.text } });
   const nowMs = parts.clock.nowMs();
   const validators = validatorsOf(file, nowMs);
-  const common = validatorFields(validators, route.kind === 'file' ? immutable : always);
+  const cacheControl = route.kind === 'file' ? immutable : always;
   const verdict = evaluateConditions(exchange.headers, validators, { reads: true, nowMs });
   if (verdict === 'not-modified') {
-    exchange.sendEmpty(304, common);
+    exchange.sendEmpty(304, validatorFields(validators, cacheControl));
     return;
   }
   if (verdict === 'failed') throw new HttpError(412, 'precondition_failed', 'the file is not the one the request names');
-  const answer = await rangesOf(exchange, { bucket, file, validators, nowMs });
-  if (answer.kind === 'none') {
+  const answer = rangesOf(exchange, { bucket, file, validators, nowMs });
+  const ranges = answer instanceof Promise ? await answer : answer;
+  if (ranges.kind === 'none') {
     const error = new HttpError(416, 'range_not_satisfiable', `the file has ${file.length} bytes`, { members: { length: file.length } });
     exchange.sendError(error, { 'Content-Range': `bytes */${file.length}`, 'Accept-Ranges': 'bytes' });
     return;
   }
   const whole = { length: file.length, contentType: sentType(file.contentType, file.filename).type };
-  const plan = answer.kind === 'whole' ? wholeBody(whole) : rangedBody(whole, answer.ranges, () => randomToken(parts.random, 12));
-  await sendPlan(parts, exchange, { plan, file, reader: bucket.open(file), fields: { ...common, ...contentFields(file, route.query, parts.origins.length > 0) } });
+  const plan = ranges.kind === 'whole' ? wholeBody(whole) : rangedBody(whole, ranges.ranges, () => randomToken(parts.random, 12));
+  await sendPlan(parts, exchange, { plan, file, reader: bucket.open(file), fields: fileFields(file, { validators, cacheControl, query: route.query, isShownElsewhere: parts.origins.length > 0 }) });
 }
 
 interface Chosen {
@@ -72,9 +74,13 @@ interface Chosen {
   readonly nowMs: number;
 }
 
-async function rangesOf(exchange: Exchange, { bucket, file, validators, nowMs }: Chosen): Promise<RangeAnswer> {
+function rangesOf(exchange: Exchange, chosen: Chosen): Soon<RangeAnswer> {
   const { range, 'if-range': ifRange } = exchange.headers;
   if (exchange.method !== 'GET' || range === undefined) return { kind: 'whole' };
+  return ifRange === undefined ? readRange(range, chosen.file.length) : conditionalRanges(range, ifRange, chosen);
+}
+
+async function conditionalRanges(range: string, ifRange: string | string[], { bucket, file, validators, nowMs }: Chosen): Promise<RangeAnswer> {
   const condition = typeof ifRange === 'string' ? ifRange : undefined;
   const isDate = condition !== undefined && !condition.includes('"');
   const dateIsStrong = !isDate || (await isAloneInItsSecond(bucket, file));
@@ -97,24 +103,22 @@ interface Sending {
   readonly plan: BodyPlan;
   readonly file: StoredFile;
   readonly reader: FileReader;
-  readonly fields: Readonly<Record<string, number | string | string[] | undefined>>;
+  /** Of the head, names and values in turn. */
+  readonly fields: readonly string[];
 }
 
 async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, reader, fields }: Sending): Promise<void> {
   const source = new FileSource(parts, reader, file);
-  const [begin] = plan.pieces.flatMap((piece) => (piece.kind === 'file' ? [piece.range] : []));
+  const begin = beginOf(plan);
   const isHead = exchange.method === 'HEAD';
   if (begin !== undefined) await source.prepare(isHead ? { first: 0, last: 0 } : begin);
   if (exchange.isGone) {
     source.close();
     return;
   }
-  exchange.head(plan.status, {
-    'Content-Type': plan.contentType,
-    'Content-Length': plan.length,
-    ...(plan.contentRange === undefined ? {} : { 'Content-Range': plan.contentRange }),
-    ...fields,
-  });
+  const head = ['Content-Type', plan.contentType, 'Content-Length', String(plan.length), ...fields];
+  if (plan.contentRange !== undefined) head.push('Content-Range', plan.contentRange);
+  exchange.headInTurn(plan.status, head);
   if (isHead) {
     source.close();
     exchange.end();
@@ -122,13 +126,21 @@ async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, r
   }
   parts.streams.add(source);
   try {
-    for (const piece of plan.pieces) {
-      const going = piece.kind === 'text' ? await exchange.write(piece.bytes) : await source.send(exchange, piece.range);
-      if (!going) return;
+    for (const [i, piece] of plan.pieces.entries()) {
+      const ends = i === plan.pieces.length - 1;
+      const going = piece.kind === 'text' ? exchange.write(piece.bytes) : source.send(exchange, piece.range, ends);
+      if (!(await going)) return;
+      if (ends && piece.kind === 'file') return;
     }
     exchange.end();
   } finally {
     parts.streams.delete(source);
     source.close();
   }
+}
+
+/** The stretch of the file with which a body begins. */
+function beginOf({ pieces }: BodyPlan): ByteRange | undefined {
+  const first = pieces.find((piece) => piece.kind === 'file');
+  return first?.range;
 }

@@ -22,7 +22,7 @@ export function validatorFields({ etag, lastModifiedMs }: Validators, cacheContr
 }
 
 /** The fields that say how to take the bytes. `query`: `download` saves, `inline` shows what may be shown. `isShownElsewhere`: pages of other sites may show it. */
-export function contentFields(file: StoredFile, query: URLSearchParams, isShownElsewhere: boolean): OutgoingHttpHeaders {
+function contentFields(file: StoredFile, query: URLSearchParams, isShownElsewhere: boolean): OutgoingHttpHeaders {
   const { inline, active } = sentType(file.contentType, file.filename);
   const asked = isOn(query.get('download')) ? 'attachment' : 'inline';
   const inert = !inline && !active && isOn(query.get('inline'));
@@ -49,6 +49,32 @@ function digestField(sha256: string): string {
   const field = `sha-256=:${encodeBase64(fromHex(sha256))}:`;
   digestFields.set(sha256, field);
   return field;
+}
+
+/** What the fields of a file depend on. */
+interface FieldChoices {
+  readonly validators: Validators;
+  readonly cacheControl: string;
+  readonly query: URLSearchParams;
+  readonly isShownElsewhere: boolean;
+}
+
+/** Lists that were made, by the file as it was read and by what else they depend on. */
+const fieldLists: WeakMap<StoredFile, Map<string, readonly string[]>> = new WeakMap();
+const listsOfFileMax = 10;
+
+/** All fields that do not depend on the range, names and values in turn. */
+export function fileFields(file: StoredFile, choices: FieldChoices): readonly string[] {
+  const { validators, cacheControl, query, isShownElsewhere } = choices;
+  const key = `${validators.lastModifiedMs ?? ''} ${cacheControl} ${isShownElsewhere ? 'elsewhere' : 'here'} ${query.size === 0 ? '' : `${query.get('download') ?? '-'} ${query.get('inline') ?? '-'}`}`;
+  const lists = fieldLists.get(file);
+  const known = lists?.get(key);
+  if (known !== undefined) return known;
+  const fields = { ...validatorFields(validators, cacheControl), ...contentFields(file, query, isShownElsewhere) };
+  const list = Object.entries(fields).flatMap(([name, value]) => [name, String(value)]);
+  if (lists === undefined || lists.size >= listsOfFileMax) fieldLists.set(file, new Map([[key, list]]));
+  else lists.set(key, list);
+  return list;
 }
 
 const isOn = (value: string | null): boolean => value !== null && value !== '0' && value !== 'false';

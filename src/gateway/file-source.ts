@@ -3,7 +3,7 @@
 // read again when it goes on. So between two reads nothing of the storage is held, and a paused player costs one piece (gateway.md, section 3).
 
 import { AssertionError } from '../base/errors.ts';
-import type { FileReader, StoredFile } from '../gridfs/index.ts';
+import type { FileReader, Soon, StoredFile } from '../gridfs/index.ts';
 import type { ByteRange } from './byte-range.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
@@ -29,7 +29,7 @@ export class FileSource {
   /** Where the next window begins. */
   #position = 0;
   #window: PieceList | undefined;
-  #ahead: Promise<Window> | undefined;
+  #ahead: Soon<Window> | undefined;
   #isQuick = false;
   /** Since when the socket has not taken a piece; undefined while none waits. */
   #waitsSinceMs: number | undefined;
@@ -45,19 +45,22 @@ export class FileSource {
   /** Reads the first window of the range with which sending begins. */
   async prepare(range: ByteRange): Promise<void> {
     this.#position = range.first;
-    this.#take(await this.#read(range.first, range));
+    const window = this.#read(range.first, range);
+    this.#take(window instanceof Promise ? await window : window);
   }
 
-  /** Sends the range. False when the client is gone. */
-  async send(exchange: Exchange, range: ByteRange): Promise<boolean> {
+  /** Sends the range, which `ends` the answer or not. False when the client is gone. */
+  async send(exchange: Exchange, range: ByteRange, ends: boolean): Promise<boolean> {
     if (this.#window === undefined) this.#position = range.first;
     for (let at = range.first; at <= range.last; ) {
       const piece = this.#window?.shift() ?? (await this.#next(at, range));
       const began = this.#clock.monotonicMs();
       const { memory, length } = piece;
-      if (this.#isQuick && this.#position === at + length && this.#position <= range.last) this.#readAhead(range);
       this.#waitsSinceMs = began;
-      const taken = await exchange.write(length === memory.length ? memory : memory.subarray(0, length));
+      const bytes = length === memory.length ? memory : memory.subarray(0, length);
+      const taking = ends && at + length > range.last ? exchange.finish(bytes) : exchange.write(bytes);
+      if (this.#isQuick && this.#position === at + length && this.#position <= range.last) this.#readAhead(range);
+      const taken = await taking;
       this.#waitsSinceMs = undefined;
       if (!taken) {
         this.#pool.lose();
@@ -90,14 +93,18 @@ export class FileSource {
 
   #readAhead(range: ByteRange): void {
     if (this.#pool.heldBytes > this.#limits.heldBytesMax / 2) return;
-    const ahead = this.#read(this.#position, range);
-    this.#ahead = ahead;
     // Whoever waits for it is told of its failure; until then nobody listens.
-    ahead.catch(() => undefined);
+    try {
+      const ahead = this.#read(this.#position, range);
+      this.#ahead = ahead;
+      if (ahead instanceof Promise) ahead.catch(() => undefined);
+    } catch {
+      // It is read again when it is wanted, and fails then.
+    }
   }
 
   /** Bytes from `at` on: whole chunks up to the size of a window, or, when all answers together hold much, one piece. */
-  async #read(at: number, range: ByteRange): Promise<Window> {
+  #read(at: number, range: ByteRange): Soon<Window> {
     const { chunkSize } = this.#file;
     const { windowBytes, heldBytesMax } = this.#limits;
     const first = Math.floor(at / chunkSize);
@@ -106,17 +113,20 @@ export class FileSource {
     const behind = isTight ? Math.min((first + 1) * chunkSize, at + pieceBytes) : (first + chunks) * chunkSize;
     const last = Math.min(behind - 1, range.last);
     const pieces = new PieceList(this.#pool);
-    try {
-      await this.#reader.read(first, Math.floor(last / chunkSize), (bytes, n) => {
-        const begin = n * chunkSize;
-        const [from, to] = [Math.max(0, at - begin), Math.min(bytes.length, last + 1 - begin)];
-        pieces.append(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
-      });
-    } catch (error) {
+    const window = { pieces, end: last + 1 };
+    const failed = (error: unknown): never => {
       pieces.clear();
       throw error;
+    };
+    try {
+      const reading = this.#reader.read(first, Math.floor(last / chunkSize), (bytes, n) => {
+        const begin = n * chunkSize;
+        pieces.append(bytes, Math.max(0, at - begin), Math.min(bytes.length, last + 1 - begin));
+      });
+      return reading instanceof Promise ? reading.then(() => window, failed) : window;
+    } catch (error) {
+      return failed(error);
     }
-    return { pieces, end: last + 1 };
   }
 
   /** Gives back what was read and not sent yet, if the client has not taken a piece for a while. */
@@ -129,6 +139,7 @@ export class FileSource {
     const ahead = this.#ahead;
     this.#ahead = undefined;
     this.#window?.clear();
-    void ahead?.then(({ pieces }) => pieces.clear(), () => undefined);
+    if (ahead instanceof Promise) void ahead.then(({ pieces }) => pieces.clear(), () => undefined);
+    else ahead?.pieces.clear();
   }
 }

@@ -10,11 +10,13 @@ import { decodeUtf8 } from '../base/text.ts';
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
 import { allowedMethods, answerTable } from './answer-table.ts';
+import type { Answers } from './answer-table.ts';
 import { AccessControl } from './access.ts';
 import type { AccessRules } from './access.ts';
 import { ActiveUploads } from './active-uploads.ts';
 import { crossOriginFields, isListedOrigin, preflightFields } from './cross-origin.ts';
 import { Exchange } from './exchange.ts';
+import type { Patience } from './exchange.ts';
 import type { ServerStatus } from './server-status.ts';
 import { Patrol } from './patrol.ts';
 import { currentCounters, limitsDefault, randomToken } from './gateway-parts.ts';
@@ -61,6 +63,7 @@ const idleMs = 65_000;
 const sweepMs = 600_000;
 /** How often it is told that the database does not answer. */
 const unavailableMs = 10_000;
+const nothing = (): undefined => undefined;
 /** A client that is still sending the body of a refused request gets this long to read why. */
 const lingerMs = 1000;
 
@@ -68,9 +71,11 @@ const lingerMs = 1000;
 export class Gateway {
   readonly #server: Server;
   readonly #parts: GatewayParts;
-  readonly #open: Set<Promise<void>> = new Set();
+  /** Resolves who waits for the last open request, when there is none any more. */
+  #allEnded: (() => void) | undefined;
   /** Open requests, and the beginning of their ids. */
   readonly #exchanges: Patrol<Exchange>;
+  readonly #patience: Patience;
   readonly #idStart: string;
   readonly #closing: AbortController = new AbortController();
   #quietUntilMs = 0;
@@ -82,10 +87,10 @@ export class Gateway {
     this.#parts = parts;
     this.#address = address;
     this.#exchanges = new Patrol(parts.clock, Math.min(1000, Math.max(20, parts.limits.stallMs / 8)));
+    this.#patience = { clock: parts.clock, stallMs: parts.limits.stallMs };
     this.#idStart = `${randomToken(parts.random, 6)}-`;
     const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse): void => {
-      const answering = this.#take(request, response, expectsContinue).finally(() => this.#open.delete(answering));
-      this.#open.add(answering);
+      void this.#take(request, response, expectsContinue);
     };
     server.on('request', take(false));
     server.on('checkContinue', take(true));
@@ -145,18 +150,18 @@ export class Gateway {
     await this.#parts.clock.sleep(this.#parts.limits.closeGraceMs, timer.signal);
     this.#server.closeAllConnections();
     await closed;
-    await Promise.allSettled([...this.#open]);
+    if (this.#exchanges.size > 0) await new Promise<void>((resolve) => { this.#allEnded = resolve; });
     this.#exchanges.close();
     this.#parts.streams.close();
   }
 
   async #take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
-    const { clock, limits, counters } = this.#parts;
+    const { counters } = this.#parts;
     counters.requests += 1;
     // A cut connection is seen as `close` of the response; as an error it says nothing more.
-    request.on('error', () => undefined);
-    response.on('error', () => undefined);
-    const exchange = new Exchange(request, response, { id: `${this.#idStart}${counters.requests.toString(36)}`, patience: { clock, stallMs: limits.stallMs }, expectsContinue });
+    request.on('error', nothing);
+    response.on('error', nothing);
+    const exchange = new Exchange(request, response, { id: `${this.#idStart}${counters.requests.toString(36)}`, patience: this.#patience, expectsContinue });
     this.#exchanges.add(exchange);
     try {
       await this.#answer(exchange);
@@ -169,12 +174,13 @@ export class Gateway {
     this.#exchanges.delete(exchange);
     counters.bytesSent += exchange.bytesSent;
     if (exchange.isGone) counters.aborts += 1;
+    if (this.#exchanges.size === 0) this.#allEnded?.();
   }
 
   async #answer(exchange: Exchange): Promise<void> {
     requirePlainRequest(exchange.request);
     const { access, origins } = this.#parts;
-    exchange.addFields(crossOriginFields(exchange.headers, origins));
+    if (origins.length > 0) exchange.addFields(crossOriginFields(exchange.headers, origins));
     if (access.isOpen) requireOwnHost(exchange.headers);
     // The asterisk form asks what the server as a whole can do (RFC 9112, 3.2.4).
     if (exchange.request.url === '*' && exchange.method === 'OPTIONS') {
@@ -187,14 +193,19 @@ export class Gateway {
     const method = methodOf(exchange, route);
     const answer = answers[method === 'HEAD' ? 'GET' : method];
     if (answer === undefined) {
-      const allow = { Allow: allowedMethods(answers), ...(isUpload(route) ? tusAbilities(this.#parts) : {}) };
-      if (exchange.method === 'OPTIONS') exchange.sendEmpty(204, { ...allow, ...preflightFields(exchange.headers, origins, allow.Allow) });
-      else exchange.sendError(new HttpError(405, 'method_not_allowed', `${exchange.method} is not for this path`), allow);
+      this.#tellMethods(exchange, route, answers);
       return;
     }
     if (method !== 'GET' && method !== 'HEAD' && !this.#isTrustedPage(exchange)) requireSameOrigin(exchange.headers);
-    const caller = await access.admit(route, method, exchange.headers.authorization);
+    const caller = access.isOpen ? undefined : await access.admit(route, method, exchange.headers.authorization);
     await answer(caller?.store === undefined ? this.#parts : { ...this.#parts, store: caller.store }, exchange, route);
+  }
+
+  /** What may be done with a path: asked for, or instead of what cannot be done. */
+  #tellMethods(exchange: Exchange, route: Route, answers: Answers): void {
+    const allow = { Allow: allowedMethods(answers), ...(isUpload(route) ? tusAbilities(this.#parts) : {}) };
+    if (exchange.method === 'OPTIONS') exchange.sendEmpty(204, { ...allow, ...preflightFields(exchange.headers, this.#parts.origins, allow.Allow) });
+    else exchange.sendError(new HttpError(405, 'method_not_allowed', `${exchange.method} is not for this path`), allow);
   }
 
   /** A page of a listed origin may write with a token of its own; with what a browser sends by itself only where nobody is asked who they are. */
@@ -274,7 +285,8 @@ function methodOf({ method, headers }: Exchange, route: Route): string {
 function requirePlainRequest({ rawHeaders, headers, httpVersionMajor, httpVersion }: IncomingMessage): void {
   if (httpVersionMajor > 1) throw new HttpError(505, 'bad_request', 'HTTP/1.1 is spoken here');
   if (httpVersionMajor < 1) throw new HttpError(400, 'bad_request', `HTTP/${httpVersion} is not spoken any more`);
-  const hosts = rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'host').length;
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;
   if (hosts > 1) throw new HttpError(400, 'bad_request', 'a request has one Host');
   const { expect } = headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') throw new HttpError(417, 'bad_request', 'this cannot be expected here');

@@ -50,16 +50,16 @@ export class PieceList {
     this.#pool = pool;
   }
 
-  /** Copies bytes behind those that are there. */
-  append(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) {
+  /** Copies bytes[from, to) behind those that are there. */
+  append(bytes: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to; ) {
       let piece = this.#pieces.at(-1);
       if (piece === undefined || piece.length === pieceBytes) {
         piece = this.#pool.take();
         this.#pieces.push(piece);
       }
-      const count = Math.min(bytes.length - at, pieceBytes - piece.length);
-      piece.memory.set(at === 0 && count === bytes.length ? bytes : bytes.subarray(at, at + count), piece.length);
+      const count = Math.min(to - at, pieceBytes - piece.length);
+      piece.memory.set(count === bytes.length ? bytes : bytes.subarray(at, at + count), piece.length);
       piece.length += count;
       at += count;
     }

@@ -40,8 +40,24 @@ const paths: readonly PathRow[] = [
   { kind: 'asset', segments: ['favicon.ico'] },
 ];
 
+/** Routes of short targets that were asked for lately: players ask for one many times a second. */
+const known: Map<string, Route> = new Map();
+const knownMax = 200;
+const knownTargetMax = 200;
+
 /** The route of a request target; undefined where there is none. HttpError 400 `bad_name` for a path that does not decode. */
 export function routeOf(target: string, dbDefault: string): Route | undefined {
+  const key = `${dbDefault} ${target}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const route = readTarget(target, dbDefault);
+  if (route === undefined || target.length > knownTargetMax) return route;
+  if (known.size >= knownMax) known.clear();
+  known.set(key, route);
+  return route;
+}
+
+function readTarget(target: string, dbDefault: string): Route | undefined {
   const { path, query } = splitTarget(target);
   if (path === undefined) return undefined;
   const segments = path.slice(1).split('/');

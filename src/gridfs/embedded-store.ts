@@ -4,9 +4,9 @@ import { ObjectIdGenerator, Document } from '../bson/index.ts';
 import type { ObjectId, ObjectIdSources, Value } from '../bson/index.ts';
 import { CommandError, EngineError } from '../base/errors.ts';
 import { namespaceOf } from '../catalog/index.ts';
-import type { Catalog, CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
+import type { Catalog, CatalogTransaction, Collection, Namespace, Soon } from '../catalog/index.ts';
 import { chunkIndex } from './chunk-places.ts';
-import { ChunkReader } from './chunk-reader.ts';
+import { BucketMemory, ChunkReader } from './chunk-reader.ts';
 import { ChunkedUpload } from './chunked-upload.ts';
 import { DigestCache } from './digest-cache.ts';
 import { EmbeddedResumables } from './embedded-resumable.ts';
@@ -19,6 +19,7 @@ import { FileSearch, nameIndex } from './file-search.ts';
 import { checkNewFile } from './new-file.ts';
 import type { FileBucket, FileChange, FileCheck, FilePage, FileQuery, FileReader, FileStore, FileUpload, NewFile, ResumableState, ResumedUpload, ResumeRequest, StoredFile } from './file-store.ts';
 import { Leftovers, removeDocument } from './leftovers.ts';
+import { stateOf } from './remembered.ts';
 import { readFileDocument } from './stored-file.ts';
 import type { BucketNamespaces } from './upload-storage.ts';
 
@@ -42,7 +43,11 @@ export async function openFileStore(catalog: Catalog, sources: ObjectIdSources):
   return new EmbeddedStore({ catalog, clock, ids, leftovers, digests, resumables }, leftovers.sweep());
 }
 
+/** Buckets that are kept ready, each with what it remembers. */
+const bucketsMax = 32;
+
 class EmbeddedStore implements FileStore {
+  readonly #buckets: Map<string, EmbeddedBucket> = new Map();
   readonly #parts: StoreParts;
   readonly #sweeping: Promise<void>;
 
@@ -55,8 +60,14 @@ class EmbeddedStore implements FileStore {
   }
 
   bucket(db: string, name: string): FileBucket {
+    const text = `${db}\0${name}`;
+    const known = this.#buckets.get(text);
+    if (known !== undefined) return known;
     try {
-      return new EmbeddedBucket(this.#parts, namespaceOf(db, `${name}.files`), namespaceOf(db, `${name}.chunks`));
+      const bucket = new EmbeddedBucket(this.#parts, namespaceOf(db, `${name}.files`), namespaceOf(db, `${name}.chunks`));
+      if (this.#buckets.size >= bucketsMax) this.#buckets.clear();
+      this.#buckets.set(text, bucket);
+      return bucket;
     } catch (error) {
       if (error instanceof CommandError) throw new FileError('bad-name', error.message, { cause: error });
       throw error;
@@ -87,6 +98,7 @@ class EmbeddedBucket implements FileBucket {
   readonly #parts: StoreParts;
   readonly #files: Namespace;
   readonly #chunks: Namespace;
+  readonly #memory: BucketMemory = new BucketMemory();
 
   constructor(parts: StoreParts, files: Namespace, chunks: Namespace) {
     this.#parts = parts;
@@ -96,12 +108,39 @@ class EmbeddedBucket implements FileBucket {
     this.name = files.collection.slice(0, -'.files'.length);
   }
 
-  byId(id: FileId): Promise<StoredFile | undefined> {
-    return this.#search((search) => search.byId(id.value), undefined);
+  byId(id: FileId): Soon<StoredFile | undefined> {
+    return this.#find(`id ${id.text}`, (search) => search.byId(id.value));
   }
 
-  byName(filename: string, revision: number): Promise<StoredFile | undefined> {
-    return this.#search((search) => search.revision(filename, revision), undefined);
+  byName(filename: string, revision: number): Soon<StoredFile | undefined> {
+    return this.#find(`name ${revision} ${filename}`, (search) => search.revision(filename, revision));
+  }
+
+  /** What is remembered under the key, if that is still so; else what the search finds. */
+  #find(key: string, find: (search: FileSearch) => Promise<StoredFile | undefined>): Soon<StoredFile | undefined> {
+    const txn = this.#parts.catalog.begin('read');
+    const collection = this.#parts.catalog.collection(txn, this.#files);
+    const state = collection instanceof Promise ? undefined : stateOf(txn, collection);
+    const known = state === undefined ? undefined : this.#memory.files.find(state, key);
+    if (known === undefined) return this.#findIn(txn, collection, { key, find });
+    txn.abort();
+    return known;
+  }
+
+  async #findIn(txn: CatalogTransaction, given: Soon<Collection | undefined>, { key, find }: { readonly key: string; readonly find: (search: FileSearch) => Promise<StoredFile | undefined> }): Promise<StoredFile | undefined> {
+    try {
+      const collection = await given;
+      if (collection === undefined) return undefined;
+      const file = await find(new FileSearch(txn, collection));
+      const state = stateOf(txn, collection);
+      if (file !== undefined && state !== undefined) {
+        this.#memory.files.keep(state, key, file);
+        this.#memory.files.keep(state, `id ${file.id.text}`, file);
+      }
+      return file;
+    } finally {
+      txn.abort();
+    }
   }
 
   revisions(filename: string): Promise<number> {
@@ -129,7 +168,7 @@ class EmbeddedBucket implements FileBucket {
   }
 
   open(file: StoredFile): FileReader {
-    return new ChunkReader(this.#parts.catalog, { files: this.#files, chunks: this.#chunks }, file);
+    return new ChunkReader(this.#parts.catalog, { ...this.#namespaces, memory: this.#memory }, file);
   }
 
   check(file: StoredFile): Promise<FileCheck> {

@@ -2,6 +2,7 @@
 // chunks, uploads that are whole or absent. Nothing here holds a cursor or a snapshot between two calls, so a reader may pause for as long
 // as it likes. Contracts only; follows the GridFS specification of the drivers (names, indexes, revisions, order of deleting).
 
+import type { Soon } from '../catalog/index.ts';
 import type { FileId } from './file-id.ts';
 
 /** One file document, read. */
@@ -33,7 +34,7 @@ export interface FileReader {
    * copied. FileError `corrupt` with id and n, after those before were given; `gone` where the file that was opened has been deleted or another
    * was put in its place: bytes of the two are never mixed.
    */
-  read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Promise<void>;
+  read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Soon<void>;
 }
 
 /** What is asked of a new file. */
@@ -142,9 +143,9 @@ export interface FileCheck {
 export interface FileBucket {
   readonly db: string;
   readonly name: string;
-  byId(id: FileId): Promise<StoredFile | undefined>;
+  byId(id: FileId): Soon<StoredFile | undefined>;
   /** Revision 0 is the oldest of the name, -1 the newest, by upload date and then id. */
-  byName(filename: string, revision: number): Promise<StoredFile | undefined>;
+  byName(filename: string, revision: number): Soon<StoredFile | undefined>;
   /** How many files have this name; counting stops at a thousand. */
   revisions(filename: string): Promise<number>;
   list(query: FileQuery): Promise<FilePage>;

@@ -6,6 +6,7 @@ export type { RemoteOptions } from './remote-driver.ts';
 export { FileError } from './file-error.ts';
 export type { FileErrorCode, FilePlace } from './file-error.ts';
 export { FileId } from './file-id.ts';
+export type { Soon } from '../catalog/index.ts';
 export type {
   FileBucket,
   FileChange,

@@ -189,6 +189,11 @@ export class ModelEnvironment implements Environment {
     return Promise.reject(new EngineError('io', 'a model has no files'));
   }
 
+  lastWrite(id: DictionaryId, snapshot: Seq): Seq | undefined {
+    const { lastSeq } = this.dictionary(id, snapshot);
+    return lastSeq <= snapshot ? (lastSeq as Seq) : undefined;
+  }
+
   statistics(): EngineStatistics {
     return {
       commits: this.commits, aborts: 0, conflicts: 0, logBytesWritten: 0, logSyncs: 0, logGroups: 0, dataBytesWritten: 0,

@@ -173,6 +173,10 @@ export class OplogCollection implements Collection {
     throw refused();
   }
 
+  contentVersion(): undefined {
+    return undefined;
+  }
+
   get(): Soon<Document | undefined> {
     return undefined;
   }
