@@ -29,8 +29,9 @@ function mixThird(first: number, second: number): number {
   return Math.imul(first ^ (second >>> 16) ^ (second << 16), 0xc2b2ae35);
 }
 
-/** The cell of a mix among `third` cells. */
+/** The cell of a mix among `third` cells: the whole part of mixed * third / 2^32, in whole numbers where these have room. */
 function cellOf(mixed: number, third: number): number {
+  if (third < 0x10000) return (Math.imul(mixed >>> 16, third) + (Math.imul(mixed & 0xffff, third) >>> 16)) >>> 16;
   return Math.floor(((mixed >>> 0) * third) / 0x100000000);
 }
 
@@ -82,12 +83,15 @@ export class Filter {
 export class FilterBuilder {
   #hashes = new Uint32Array(2 * filterKeys);
   #count = 0;
-  /** For each cell how many of the hashes that are left point to it, and their exclusive or. */
-  #degrees = new Uint32Array(0);
-  #sums = new Uint32Array(0);
-  /** Cells to which one hash points, to be looked at. */
+  /** The three cells of each key, and its fingerprint. */
+  #cells = new Uint32Array(0);
+  #prints = new Uint8Array(0);
+  /** Of each cell how many keys point to it, above the exclusive or of their numbers, which take so many bits. */
+  #words = new Uint32Array(0);
+  #bits = 0;
+  /** Cells to which one key points, to be looked at. */
   #single = new Uint32Array(0);
-  /** The hashes in the order in which they were taken out, and the cell that each then had for itself. */
+  /** The keys in the order in which they were taken out, and the cell that each then had for itself. */
   #order = new Uint32Array(0);
   #own = new Uint32Array(0);
 
@@ -133,80 +137,88 @@ export class FilterBuilder {
     const view = new DataView(target.buffer, target.byteOffset + at, length);
     view.setUint32(0, seed, true);
     view.setUint32(4, third, true);
-    this.#fill(target.subarray(at + headerBytes, at + length), third, seed);
+    this.#fill(target.subarray(at + headerBytes, at + length));
     this.#count = 0;
     return length;
   }
 
-  /** Takes hashes out that have a cell for themselves until none is left; false when some are in each other's way. */
+  /** Takes keys out that have a cell for themselves until none is left; false when some are in each other's way. */
   #takeOut(seed: number): boolean {
     const third = thirdFor(this.#count);
     this.#reserve(third * 3);
     this.#enterAll(third, seed);
-    const degrees = this.#degrees;
-    const sums = this.#sums;
+    if (this.#count > countedMax && !this.#isCounted(third * 3)) return false;
+    const bits = this.#bits;
+    const one = 1 << bits;
+    const words = this.#words;
     const single = this.#single;
+    const cells = this.#cells;
+    const order = this.#order;
+    const own = this.#own;
     let waiting = 0;
-    for (let cell = 0; cell < third * 3; cell++) if (degrees[cell] === 1) single[waiting++] = cell;
+    for (let cell = 0; cell < third * 3; cell++) if ((words[cell] as number) >>> bits === 1) single[waiting++] = cell;
     let taken = 0;
     while (waiting > 0) {
       const cell = single[--waiting] as number;
-      if (degrees[cell] !== 1) continue;
-      const hash = sums[cell] as number;
-      this.#order[taken] = hash;
-      this.#own[taken++] = cell;
-      const first = mixFirst(hash, seed);
-      const second = mixSecond(first);
-      const a = cellOf(first, third);
-      const b = third + cellOf(second, third);
-      const c = 2 * third + cellOf(mixThird(first, second), third);
-      if (this.#leave(a, hash) === 1) single[waiting++] = a;
-      if (this.#leave(b, hash) === 1) single[waiting++] = b;
-      if (this.#leave(c, hash) === 1) single[waiting++] = c;
+      const key = (words[cell] as number) ^ one;
+      // Taken out meanwhile by way of another cell.
+      if (key >>> bits !== 0) continue;
+      order[taken] = key;
+      own[taken++] = cell;
+      for (let at = 3 * key; at < 3 * key + 3; at++) {
+        const other = cells[at] as number;
+        const left = ((words[other] as number) ^ key) - one;
+        words[other] = left;
+        if (left >>> bits === 1) single[waiting++] = other;
+      }
     }
     return taken === this.#count;
   }
 
   #enterAll(third: number, seed: number): void {
-    const degrees = this.#degrees;
-    const sums = this.#sums;
-    degrees.fill(0, 0, third * 3);
-    sums.fill(0, 0, third * 3);
-    for (let i = 0; i < this.#count; i++) {
-      const hash = this.#hashes[i] as number;
-      const first = mixFirst(hash, seed);
+    const bits = 32 - Math.clz32(this.#count);
+    const one = 1 << bits;
+    const words = this.#words;
+    const cells = this.#cells;
+    const hashes = this.#hashes;
+    const prints = this.#prints;
+    words.fill(0, 0, third * 3);
+    for (let i = 0, at = 0; i < this.#count; i++, at += 3) {
+      const first = mixFirst(hashes[i] as number, seed);
       const second = mixSecond(first);
       const a = cellOf(first, third);
       const b = third + cellOf(second, third);
       const c = 2 * third + cellOf(mixThird(first, second), third);
-      degrees[a] = (degrees[a] as number) + 1;
-      degrees[b] = (degrees[b] as number) + 1;
-      degrees[c] = (degrees[c] as number) + 1;
-      sums[a] = (sums[a] as number) ^ hash;
-      sums[b] = (sums[b] as number) ^ hash;
-      sums[c] = (sums[c] as number) ^ hash;
+      cells[at] = a;
+      cells[at + 1] = b;
+      cells[at + 2] = c;
+      prints[i] = fingerprintOf(first, second);
+      words[a] = ((words[a] as number) ^ i) + one;
+      words[b] = ((words[b] as number) ^ i) + one;
+      words[c] = ((words[c] as number) ^ i) + one;
     }
+    this.#bits = bits;
   }
 
-  /** Takes a hash out of a cell and returns how many are left there. */
-  #leave(cell: number, hash: number): number {
-    this.#sums[cell] = (this.#sums[cell] as number) ^ hash;
-    const left = (this.#degrees[cell] as number) - 1;
-    this.#degrees[cell] = left;
-    return left;
+  /** Whether no cell has more keys than its word can count. */
+  #isCounted(cells: number): boolean {
+    let sum = 0;
+    for (let cell = 0; cell < cells; cell++) sum += (this.#words[cell] as number) >>> this.#bits;
+    return sum === 3 * this.#count;
   }
 
-  /** Makes the three cells of each hash give its fingerprint: last taken out first, so that nothing that is right is changed again. */
-  #fill(cells: Uint8Array, third: number, seed: number): void {
-    cells.fill(0);
+  /** Makes the three cells of each key give its fingerprint: last taken out first, so that nothing that is right is changed again. */
+  #fill(target: Uint8Array): void {
+    const cells = this.#cells;
+    const order = this.#order;
+    const own = this.#own;
+    const prints = this.#prints;
+    target.fill(0);
     for (let i = this.#count - 1; i >= 0; i--) {
-      const first = mixFirst(this.#order[i] as number, seed);
-      const second = mixSecond(first);
-      const others =
-        (cells[cellOf(first, third)] as number) ^
-        (cells[third + cellOf(second, third)] as number) ^
-        (cells[2 * third + cellOf(mixThird(first, second), third)] as number);
-      cells[this.#own[i] as number] = others ^ fingerprintOf(first, second);
+      const key = order[i] as number;
+      const at = 3 * key;
+      const others = (target[cells[at] as number] as number) ^ (target[cells[at + 1] as number] as number) ^ (target[cells[at + 2] as number] as number);
+      target[own[i] as number] = others ^ (prints[key] as number);
     }
   }
 
@@ -218,14 +230,18 @@ export class FilterBuilder {
   }
 
   #reserve(cells: number): void {
-    if (this.#degrees.length >= cells) return;
-    this.#degrees = new Uint32Array(cells);
-    this.#sums = new Uint32Array(cells);
+    if (this.#words.length >= cells) return;
+    this.#words = new Uint32Array(cells);
     this.#single = new Uint32Array(cells);
     this.#order = new Uint32Array(cells);
     this.#own = new Uint32Array(cells);
+    this.#prints = new Uint8Array(cells);
+    this.#cells = new Uint32Array(3 * cells);
   }
 }
+
+/** So many keys, all in one cell, are counted by what their numbers leave of its word. */
+const countedMax = 0xffff;
 
 /** Cells of each third for so many keys. */
 function thirdFor(count: number): number {
