@@ -5,9 +5,14 @@
 export function hash32(bytes: Uint8Array, start: number, end: number, seed: number): number {
   let hash = seed ^ (end - start);
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193) ^ (hash >>> 15);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  return finished(hash);
+}
+
+/** The last mixing, which spreads every bit. */
+function finished(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
 /** The 32-bit hash of a key by which fronts and filters know it. */
@@ -17,7 +22,13 @@ export function keyHash(bytes: Uint8Array, start: number, end: number): number {
 
 /** A 52-bit hash of a key under a number: two that are equal are taken for the same key where a rare false match does no harm. */
 export function hash52(number: number, key: Uint8Array): number {
-  const high = hash32(key, 0, key.length, 0x9e3779b9 ^ number);
-  const low = hash32(key, 0, key.length, Math.imul(number + 1, 0x27d4eb2f));
-  return high * 0x100000 + (low >>> 12);
+  // Two hashes in one pass: each waits for its own multiplications.
+  let high = 0x9e3779b9 ^ number ^ key.length;
+  let low = Math.imul(number + 1, 0x27d4eb2f) ^ key.length;
+  for (let i = 0; i < key.length; i++) {
+    const byte = key[i] as number;
+    high = Math.imul(high ^ byte, 0x01000193) ^ (high >>> 15);
+    low = Math.imul(low ^ byte, 0x01000193) ^ (low >>> 15);
+  }
+  return finished(high) * 0x100000 + (finished(low) >>> 12);
 }

@@ -13,6 +13,9 @@ import type { DictionaryId, KeyRange, Seq, Soon, TransactionMode } from './types
 /** Fewer locks on keys stay what they are. */
 const escalateFrom = 1000;
 
+/** Locks are charged to the budget by so many. */
+const chargedAtOnce = 32;
+
 /** The transaction whose locks they are. */
 export interface LockingTransaction {
   readonly id: number;
@@ -27,7 +30,9 @@ export interface LockingTransaction {
 export class HeldLocks implements LockOwner {
   readonly #state: EngineState;
   readonly #of: LockingTransaction;
-  readonly #keys: Set<number> = new Set();
+  /** Keys locked, by hash. */
+  #keys: number[] = [];
+  #charged: number = 0;
   /** Dictionaries of which it has all, in the place of locks on keys. */
   readonly #escalated: Set<DictionaryId> = new Set();
   /** Dictionaries in which it has locked or written a key, or locked a range. */
@@ -47,8 +52,8 @@ export class HeldLocks implements LockOwner {
   /** Takes the lock of a key. */
   lock(id: DictionaryId, key: Uint8Array): Soon<void> {
     const hash = hash52(id, key);
-    if (this.#keys.has(hash)) return undefined;
     const state = this.#state;
+    if (state.locks.isHeldBy(hash, this)) return undefined;
     if (!state.ranges.isEmpty) {
       const free = this.#waitForRanges(id, key);
       if (free !== undefined) return this.#lockAfter(free, id, key);
@@ -129,8 +134,12 @@ export class HeldLocks implements LockOwner {
   }
 
   #hold(hash: number): void {
-    this.#keys.add(hash);
-    this.#state.budget.change('locks', lockBytes);
+    this.#keys.push(hash);
+    if (this.#keys.length * lockBytes <= this.#charged) return;
+    // Charged for some that are to come: to state it for each would cost more than the lock.
+    const more = lockBytes * Math.min(chargedAtOnce, this.#keys.length);
+    this.#charged += more;
+    this.#state.budget.change('locks', more);
   }
 
   async #waitForLock(hash: number, id: DictionaryId): Promise<void> {
@@ -156,7 +165,7 @@ export class HeldLocks implements LockOwner {
   /** One lock on each dictionary in the place of many on keys, if nobody else writes to any of them. */
   escalate(): void {
     const { ranges } = this.#state;
-    if (this.#keys.size < escalateFrom || ![...this.#used].every((id) => ranges.isFree(id, this))) return;
+    if (this.#keys.length < escalateFrom || ![...this.#used].every((id) => ranges.isFree(id, this))) return;
     for (const id of this.#used) {
       ranges.tryLock(id, {}, this);
       this.#escalated.add(id);
@@ -167,8 +176,9 @@ export class HeldLocks implements LockOwner {
   #unlockKeys(): void {
     const { locks, budget } = this.#state;
     for (const hash of this.#keys) locks.unlock(hash, this);
-    budget.change('locks', -this.#keys.size * lockBytes);
-    this.#keys.clear();
+    this.#keys = [];
+    budget.change('locks', -this.#charged);
+    this.#charged = 0;
   }
 
   /** The transaction has ended: who waits in it hears of it, and everything is free. */

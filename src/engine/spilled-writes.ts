@@ -67,7 +67,7 @@ export class SpilledWrites {
       await this.#joinLevels(treeOf(id));
       const next = new NewFront();
       for (const range of front.ranges.toReversed()) next.appendRange(range);
-      writes.fronts.set(id, next);
+      writes.replaceFront(id, next);
     }
   }
 

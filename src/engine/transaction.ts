@@ -268,6 +268,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 
   #charge(bytes: number): void {
+    if (bytes === 0) return;
     this.#writeSetBytes += bytes;
     this.#parts.state.budget.change('writeSets', bytes);
   }

@@ -141,12 +141,13 @@ export class Front {
     this.seqMax = Math.max(this.seqMax, range.seq);
   }
 
-  /** Appends a message; bytes are copied. Entries of one key come with rising seqs. */
-  append(key: Uint8Array, seq: number, messageKind: number, value: Uint8Array): void {
-    this.#makeRoom(key.length + value.length);
-    this.#arena.set(key, this.#used);
-    this.#arena.set(value, this.#used + key.length);
+  /** Appends a message; bytes are copied. Entries of one key come with rising seqs. Gives the bytes by which the memory held has grown. */
+  append(key: Uint8Array, seq: number, messageKind: number, value: Uint8Array): number {
+    const grown = this.#makeRoom(key.length + value.length);
+    copyInto(this.#arena, this.#used, key, 0, key.length);
+    copyInto(this.#arena, this.#used + key.length, value, 0, value.length);
     this.#enter(key.length, value.length, seq, messageKind);
+    return grown;
   }
 
   /** The same for a message that lies in somebody's array. */
@@ -180,8 +181,15 @@ export class Front {
     this.seqMax = seq;
   }
 
-  #makeRoom(length: number): void {
+  /** Has room for one more entry of so many bytes; gives the bytes of memory that were added. */
+  #makeRoom(length: number): number {
     const needed = this.#used + length;
+    const hasRoom = needed <= this.#arena.length && (this.#count + 1) * width <= this.#rows.length && (this.#keys + 1) * 2 <= this.#table.length;
+    return hasRoom ? 0 : this.#grow(needed);
+  }
+
+  #grow(needed: number): number {
+    const before = this.#arena.length + this.#rows.byteLength + this.#table.byteLength;
     if (needed > this.#arena.length) {
       // A large one grows by less: what is not used counts against the budget too.
       const grown = this.#arena.length * (this.#arena.length < 4_000_000 ? 2 : 1.25);
@@ -195,6 +203,7 @@ export class Front {
       this.#rows = rows;
     }
     if ((this.#keys + 1) * 2 > this.#table.length) this.#rehash(Math.max(this.#table.length * 2, 16));
+    return this.#arena.length + this.#rows.byteLength + this.#table.byteLength - before;
   }
 
   #rehash(size: number): void {
@@ -304,8 +313,9 @@ export class Front {
     return counter.take();
   }
 
-  /** Whether a later entry has the same key. */
+  /** Whether no later entry has the same key. */
   isNewest(entry: number): boolean {
+    if (this.#keys === this.#count) return true;
     const row = entry * width;
     const start = this.#rows[row + keyStart] as number;
     const end = start + (this.#rows[row + keyLength] as number);

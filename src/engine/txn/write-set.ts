@@ -35,6 +35,10 @@ export interface DictionaryChange {
 export class WriteSet {
   readonly fronts: Map<DictionaryId, Front> = new Map();
   readonly #pool: FrontPool;
+  /** The front that was written to last, for writes to one dictionary follow one another. */
+  #last: Front | undefined;
+  #lastId: DictionaryId | undefined;
+  #freshBytes: number = 0;
   counts: StatedCount[] = [];
   changes: DictionaryChange[] = [];
   #operation: number = 0;
@@ -71,26 +75,41 @@ export class WriteSet {
 
   /** Appends a message; returns by how many bytes the set has grown. */
   write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): number {
-    const before = this.fronts.get(id)?.byteSize ?? 0;
-    const front = this.#front(id);
-    front.append(key, ++this.#operation, kind, value);
-    return front.byteSize - before;
+    const grown = this.#front(id).append(key, ++this.#operation, kind, value);
+    return grown + this.#takeFresh();
   }
 
   /** Adds a range delete, which hides what was written before it too. */
   writeRange(id: DictionaryId, { from, to }: KeyRange): number {
-    const before = this.fronts.get(id)?.byteSize ?? 0;
     const front = this.#front(id);
+    const before = front.byteSize;
     front.appendRange({ from: from?.slice(), to: to?.slice(), seq: ++this.#operation });
-    return front.byteSize - before;
+    return front.byteSize - before + this.#takeFresh();
+  }
+
+  /** Memory of fronts that are new to the set and was not told of yet. */
+  #takeFresh(): number {
+    const bytes = this.#freshBytes;
+    this.#freshBytes = 0;
+    return bytes;
+  }
+
+  /** Another front for what is written to a dictionary from now on. */
+  replaceFront(id: DictionaryId, front: Front): void {
+    this.fronts.set(id, front);
+    this.#last = undefined;
   }
 
   #front(id: DictionaryId): Front {
+    if (id === this.#lastId && this.#last !== undefined) return this.#last;
     let front = this.fronts.get(id);
     if (front === undefined) {
       front = this.#pool.take();
       this.fronts.set(id, front);
+      this.#freshBytes += front.byteSize;
     }
+    this.#lastId = id;
+    this.#last = front;
     return front;
   }
 
@@ -125,6 +144,7 @@ export class WriteSet {
   release(): void {
     for (const front of this.fronts.values()) this.#pool.give(front);
     this.fronts.clear();
+    this.#last = undefined;
     this.counts = [];
     this.changes = [];
   }
