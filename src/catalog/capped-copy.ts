@@ -43,7 +43,7 @@ async function sourceOf(catalog: CopyingCatalog, txn: CatalogTransaction, ns: Na
 
 /** The options of the original that a capped collection can have. */
 function optionsOf({ shown }: CollectionOptions, { replaces, sizeBytes }: CappedCopy): Document {
-  const kept = replaces ? shown.fields.filter(([name]) => !['capped', 'size', 'max', 'clusteredIndex', 'expireAfterSeconds'].includes(name)) : [];
+  const kept = replaces ? shown.fields.filter(([name]) => !['capped', 'size', 'max', 'clusteredIndex', 'expireAfterSeconds', 'primaryKey', 'partitioned'].includes(name)) : [];
   return Document.fromEntries([['capped', true], ['size', BigInt(sizeBytes)], ...kept]);
 }
 

@@ -4,7 +4,7 @@
 import type { Soon } from '../engine/index.ts';
 import type { Document } from '../bson/index.ts';
 import { DocumentChange } from './document-change.ts';
-import type { ChangedCollection } from './document-change.ts';
+import type { ChangedCollection } from './changed-collection.ts';
 import type { CollectionState, StoredTransaction } from './transaction.ts';
 import type { CollectionOptions, RecordKey } from './types.ts';
 

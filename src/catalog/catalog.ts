@@ -24,6 +24,9 @@ import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRe
 import type { Oplog } from './oplog/oplog.ts';
 import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
+import { whileHeld } from './hold.ts';
+import { addPartition, dropPartition } from './partition/change-partitions.ts';
+import { dropPart, withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
 import { primaryKeyPatternOf } from './primary-key.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
 import { StoredCollection } from './stored-collection.ts';
@@ -143,7 +146,8 @@ export class StoredCatalog implements Catalog {
     const timeSeries = timeSeriesOf(options);
     const first = timeSeries === undefined ? undefined : firstIndexSpec(timeSeries);
     const indexes = first === undefined ? [] : [readyIndex(first, txn.engine.createDictionary())];
-    return { kind: 'collection', uuid: this.#uuid(), dictionary, idIndex, options, indexes };
+    const entry = { kind: 'collection', uuid: this.#uuid(), dictionary, idIndex, options, indexes } as const;
+    return options.get('partitioned') === true ? withFirstPart(txn, entry, this.#env.clock.nowMs()) : entry;
   }
 
   #nowSeconds(): number {
@@ -275,8 +279,7 @@ export class StoredCatalog implements Catalog {
     if (collection === undefined) throw noCollection(ns);
     const gone = new Set(chooseIndexes(collection, which).map((index) => index.dictionary));
     for (const id of gone) await this.#dropIndex(stored, id);
-    const indexes = collection.entry.indexes.filter(({ dictionary }) => !gone.has(dictionary));
-    if (gone.size > 0) await this.#put(stored, ns, collection, { ...collection.entry, indexes });
+    if (gone.size > 0) await this.#put(stored, ns, collection, withoutIndexes(stored, collection.entry, gone));
     return { nIndexesWas: indexCount(collection) };
   }
 
@@ -288,6 +291,17 @@ export class StoredCatalog implements Catalog {
   async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number> {
     if (!(collection instanceof StoredCollection)) throw new AssertionError('a collection of this catalog');
     return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, checkInterrupt });
+  }
+
+  async addPartition(ns: Namespace, newMax: Document | undefined, txn?: CatalogTransaction): Promise<void> {
+    const add = (within: StoredTransaction): Promise<void> => addPartition(this, within, { ns, newMax, nowMs: this.#env.clock.nowMs() });
+    if (txn !== undefined) return add(storedTransaction(txn));
+    const newest = this.#names.newest(ns.text);
+    return newest?.kind === 'collection' ? whileHeld(newest.state, () => this.run(add)) : this.run(add);
+  }
+
+  async dropPartition(txn: CatalogTransaction, ns: Namespace, id: number): Promise<void> {
+    await dropPartition(this, storedTransaction(txn), { ns, id });
   }
 
   builds(): readonly IndexBuild[] {
@@ -346,6 +360,7 @@ export class StoredCatalog implements Catalog {
       await this.#dropIndex(txn, dictionary);
       if (side !== undefined) txn.engine.dropDictionary(side);
     }
+    for (const part of named.entry.partitions ?? []) dropPart(txn, part);
     if (named.entry.idIndex !== undefined) await this.#dropIndex(txn, named.entry.idIndex);
     txn.engine.dropDictionary(named.dictionary);
   }

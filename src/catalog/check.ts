@@ -145,7 +145,7 @@ async function nameProblems(txn: CatalogTransaction, collection: CheckedCollecti
   const { findings } = check;
   await eachDocument(txn, collection, check, async (key, document) => {
     for (const row of index.rowsOf(document, key).rows) {
-      const found = await txn.engine.get(index.dictionary, row.key);
+      const found = await txn.engine.get(index.shareFor(key).dictionary, row.key);
       if (found === undefined) findings.add(`index ${index.name}: document ${hex(key)} has no entry ${hex(row.key)}`);
       else if (compareBytes(found, row.value) !== 0) findings.add(`index ${index.name}: the entry ${hex(row.key)} of document ${hex(key)} is wrong`);
     }

@@ -4,9 +4,9 @@
 
 import type { Document } from '../bson/index.ts';
 import { compareBytes, equalBytes } from '../base/bytes.ts';
-import type { DictionaryId, Soon, Transaction } from '../engine/index.ts';
+import type { Soon } from '../engine/index.ts';
+import type { ChangedCollection } from './changed-collection.ts';
 import { multikeyKey } from './entry.ts';
-import type { Namespace } from './namespace.ts';
 import type { IndexRow } from './index-row.ts';
 import { checkPrepared, lockPrepared } from './prepared-unique.ts';
 import { duplicateKey } from './refusal.ts';
@@ -26,16 +26,6 @@ interface Coming {
 interface Going {
   readonly index: StoredIndex;
   readonly row: IndexRow;
-}
-
-/** The collection, as far as a change of a document must know it. */
-export interface ChangedCollection {
-  readonly ns: Namespace;
-  readonly dictionary: DictionaryId;
-  readonly catalogDictionary: DictionaryId;
-  readonly kept: readonly StoredIndex[];
-  /** Begins to read what is committed now. */
-  beginRead(): Transaction;
 }
 
 /** Where a document is and where it goes: under a primary key that an update changes the two differ. */
@@ -91,9 +81,16 @@ export class DocumentChange {
 
   /** Takes the locks and looks for duplicates; after it nothing refuses. */
   check(txn: StoredTransaction): Soon<void> {
-    const unique = this.#coming.filter(({ index, replacedBytes }) => (index.unique || index.preparesUnique) && replacedBytes < 0);
+    const unique = this.#coming.filter((coming) => coming.replacedBytes < 0 && (coming.index.unique || (coming.index.preparesUnique && !this.#hadFields(coming))));
     if (unique.length === 0) return undefined;
     return eachSoon(unique.length, (i) => this.#checkUnique(txn, unique[i] as Coming));
+  }
+
+  /** Whether the document had that entry before, under the key that it moves from. */
+  #hadFields({ index, row }: Coming): boolean {
+    if (this.#keyAfter === this.#key) return false;
+    const { fields } = index.entry(row.key, row.value);
+    return this.#going.some((going) => going.index === index && equalBytes(index.entry(going.row.key, going.row.value).fields, fields));
   }
 
   #checkUnique(txn: StoredTransaction, coming: Coming): Soon<void> {

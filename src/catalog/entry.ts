@@ -9,6 +9,8 @@ import { decodeUtf8, encodeUtf8 } from '../base/text.ts';
 import { Binary, BsonArray, Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { DictionaryId, KeyRange } from '../engine/index.ts';
+import { decodePartition, encodePartition } from './partition/partition-row.ts';
+import type { PartitionRow } from './partition/partition-row.ts';
 import { Namespace } from './namespace.ts';
 
 export const catalogFormat = 1;
@@ -36,6 +38,8 @@ export type NameEntry =
       readonly idIndex: DictionaryId | undefined;
       readonly options: Document;
       readonly indexes: readonly IndexEntryRow[];
+      /** Of a partitioned collection: where its documents and entries are, in the order of their keys. */
+      readonly partitions?: readonly PartitionRow[];
     }
   | { readonly kind: 'view'; readonly options: Document };
 
@@ -117,6 +121,7 @@ export function encodeEntry(entry: NameEntry): Uint8Array {
         }),
       ),
     ),
+    partitions: entry.partitions === undefined ? undefined : BsonArray.of(entry.partitions.map(encodePartition)),
   }).toBytes();
 }
 
@@ -130,6 +135,7 @@ export function decodeEntry(ns: Namespace, bytes: Uint8Array): NameEntry {
   if (row.get('kind') === 'view') return { kind: 'view', options };
   const indexes = row.get('indexes');
   const uuid = row.get('uuid');
+  const partitions = row.get('partitions');
   if (!(indexes instanceof BsonArray) || !(uuid instanceof Binary)) throw damaged(ns);
   return {
     kind: 'collection',
@@ -138,6 +144,7 @@ export function decodeEntry(ns: Namespace, bytes: Uint8Array): NameEntry {
     idIndex: row.has('idIndex') ? idOf(ns, row, 'idIndex') : undefined,
     options,
     indexes: indexes.items().map((item) => decodeIndex(ns, item)),
+    ...(partitions instanceof BsonArray ? { partitions: partitions.items().map(decodePartition) } : {}),
   };
 }
 

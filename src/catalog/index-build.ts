@@ -17,6 +17,7 @@ import type { NameTable } from './name-table.ts';
 import type { CollectionState, StoredTransaction } from './transaction.ts';
 import type { Namespace } from './namespace.ts';
 import type { ObjectMaker } from './object-maker.ts';
+import { withIndexes } from './partition/partition-entry.ts';
 import { OnlineBuild } from './online-build.ts';
 import { dictionaryOptionsOf } from './options.ts';
 import { attemptsMax, duplicateKey, isTransient, noCollection } from './refusal.ts';
@@ -101,19 +102,17 @@ export class IndexBuilds {
   /** Registers indexes of a collection that has no document in this transaction. */
   async addEmpty(txn: StoredTransaction, collection: StoredCollection, wanted: readonly IndexDefinition[]): Promise<void> {
     txn.requireQuiet(collection.state);
-    const indexes = wanted.map((definition) => this.#newIndex(txn, definition));
-    await this.#register(txn, collection, indexes);
+    await this.#register(txn, collection, wanted);
   }
 
-  #newIndex(txn: StoredTransaction, definition: IndexDefinition): StoredIndex {
-    return this.#parts.maker.indexFor(definition, txn.engine.createDictionary(dictionaryOptionsOf(definition.spec)));
-  }
-
-  async #register(txn: StoredTransaction, collection: StoredCollection, added: readonly StoredIndex[]): Promise<void> {
+  /** Puts new indexes into the collection's entry; gives them as they are in it. */
+  async #register(txn: StoredTransaction, collection: StoredCollection, wanted: readonly IndexDefinition[]): Promise<readonly StoredIndex[]> {
     await this.#parts.catalog.lockName(txn, collection.ns);
-    const rows = added.map(({ spec, dictionary }) => readyIndex(spec, dictionary));
-    const { entry } = collection;
-    await this.#parts.catalog.replaceEntry(txn, collection, { ...entry, indexes: [...entry.indexes, ...rows] });
+    const rows = wanted.map(({ spec }) => readyIndex(spec, txn.engine.createDictionary(dictionaryOptionsOf(spec))));
+    const named = await this.#parts.catalog.replaceEntry(txn, collection, withIndexes(txn, collection.entry, rows));
+    if (named.kind !== 'collection') throw noCollection(collection.ns);
+    const fresh = new Set(rows.map(({ dictionary }) => dictionary));
+    return named.secondaries.filter(({ dictionary }) => fresh.has(dictionary));
   }
 
   /** Where no document has to be looked at, one transaction does all; undefined: there are documents. */
@@ -176,7 +175,8 @@ export class IndexBuilds {
       const job: Job = { collection, wanted, build, checkInterrupt };
       if (wanted.length === 0) return { createdCollectionAutomatically: false, before, after: before };
       const inlineDocumentsMax = this.#parts.choices.inlineDocumentsMax ?? inlineDocumentsMaxDefault;
-      if (total <= inlineDocumentsMax) await whileHeld(collection.state, () => this.#inline(job));
+      // As in TokuMX, the indexes of a partitioned collection are built with its writers held back.
+      if (total <= inlineDocumentsMax || collection.partitions !== undefined) await whileHeld(collection.state, () => this.#inline(job));
       else await new OnlineBuild(this.#parts, { ...job, progress: (documents) => (build.documentsDone += documents) }).run();
     } finally {
       this.#running.delete(build);
@@ -187,8 +187,7 @@ export class IndexBuilds {
   async #inline(job: Job): Promise<void> {
     const txn = this.#parts.catalog.begin('statement');
     try {
-      const indexes = job.wanted.map((definition) => this.#newIndex(txn, definition));
-      await this.#register(txn, await this.#current(txn, job), indexes);
+      const indexes = await this.#register(txn, await this.#current(txn, job), job.wanted);
       const flags = await this.#rows(txn, job, indexes, (rows) => putRows(txn, job.collection, rows));
       await this.#putFlags(txn, flags);
       await txn.commit();
@@ -269,7 +268,7 @@ function addRows(rows: NewRow[], flags: Flags, recordKey: Uint8Array, document: 
     const found = index.rowsOf(document, recordKey);
     for (const flag of found.flags) set.add(flag);
     for (const row of found.rows) {
-      rows.push({ index, row });
+      rows.push({ index: index.shareFor(recordKey), row });
       bytes += row.key.length + row.value.length + 64;
     }
   }

@@ -12,7 +12,7 @@ import { parseCollation, sameCollation } from '../collation/index.ts';
 import type { Collation } from '../collation/index.ts';
 import { compileFilter } from '../query/index.ts';
 import type { FilterNode, QueryOptions } from '../query/index.ts';
-import { cannotCreateIndex, failedToParse, indexKeySpecsConflict, indexOptionsConflict, invalidIndexOption, typeMismatch, badValue } from './refusal.ts';
+import { location, cannotCreateIndex, failedToParse, indexKeySpecsConflict, indexOptionsConflict, invalidIndexOption, typeMismatch, badValue } from './refusal.ts';
 import { numberOf, toDouble } from './number.ts';
 import { checkSeriesIndex } from './time-series-index.ts';
 import type { Collection, IndexDefinition } from './types.ts';
@@ -346,6 +346,13 @@ function equalOption(a: IndexDefinition, b: IndexDefinition, option: string): bo
   return equalValues(left, right);
 }
 
+/** Refuses an index that a collection of this kind cannot have. */
+function checkAllowed(definition: IndexDefinition, collection: Collection): void {
+  checkSeriesIndex(definition, collection.options);
+  if (!definition.unique && !definition.preparesUnique) return;
+  if (collection.partitionInfo() !== undefined) throw location(17351, 'cannot add a unique index to a partitioned collection');
+}
+
 /** The definitions among `specs` that are not there yet; 67, 85, 86 for what cannot be. */
 export function newIndexes(collection: Collection | undefined, specs: readonly Document[], where: string): IndexDefinition[] {
   const existing: readonly IndexDefinition[] = collection?.indexes ?? [];
@@ -363,7 +370,7 @@ export function newIndexes(collection: Collection | undefined, specs: readonly D
     // The documents themselves lie in that order.
     if (own !== undefined && equalKeys(definition.key, own.key)) continue;
     if ([...secondaries, ...wanted].some((other) => isThere(definition, other))) continue;
-    if (collection !== undefined) checkSeriesIndex(definition, collection.options);
+    if (collection !== undefined) checkAllowed(definition, collection);
     wanted.push(definition);
     if (1 + secondaries.length + wanted.length > indexesMax) {
       throw cannotCreateIndex(`add index fails, too many indexes for ${where} key:${describeValue(definition.key)}`);

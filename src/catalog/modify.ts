@@ -5,12 +5,12 @@ import { CommandError } from '../base/errors.ts';
 import { describeValue, Document, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { NameEntry } from './entry.ts';
-import { equalKeys, primaryKeyPattern } from './index-spec.ts';
+import { defineIndex, equalKeys, primaryKeyPattern } from './index-spec.ts';
 import type { Namespace } from './namespace.ts';
 import { numberOf, wholeOf } from './number.ts';
 import { parseCreateOptions } from './options.ts';
 import { modifiedTimeSeries } from './time-series.ts';
-import { badValue, indexNotFound, invalidOptions, typeMismatch, unknownField } from './refusal.ts';
+import { badValue, indexNotFound, invalidOptions, location, typeMismatch, unknownField } from './refusal.ts';
 
 /** The entry after the change, and what the reply says of it. */
 export interface Modification {
@@ -118,9 +118,7 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, given: Value): Modif
   for (const name of asked.keys()) if (!indexFields.has(name)) throw unknownField('collMod.index', name);
   const at = findIndex(ns, entry, asked);
   const converts = isConversion(asked.get('unique'), entry.indexes[at]?.spec);
-  if (!['expireAfterSeconds', 'hidden', 'unique', 'prepareUnique'].some((name) => asked.has(name))) {
-    throw invalidOptions('no expireAfterSeconds, hidden, unique, or prepareUnique field');
-  }
+  checkAsked(entry, asked);
   const row = entry.indexes[at];
   if (row === undefined && asked.has('expireAfterSeconds')) throw invalidOptions('the _id field does not support TTL indexes');
   if (row === undefined) throw badValue("can't hide _id index");
@@ -129,10 +127,18 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, given: Value): Modif
     throw invalidOptions('TTL indexes are single-field indexes, compound indexes do not support TTL');
   }
   const reply: [string, Value][] = [];
-  if (converts) return { entry, reply: Document.of({ unique_new: true }), unique: String(row.spec.get('name')) };
+  if (converts) return { entry, reply: Document.of({ unique_new: true }), unique: defineIndex(row.spec).name };
   const spec = ['expireAfterSeconds', 'hidden', 'prepareUnique'].reduce((changed, name) => changeOption(changed, name, asked, reply), row.spec);
   if (reply.some(([name]) => name === 'prepareUnique_new') && asked.fields.length > 2) throw invalidOptions('prepareUnique field cannot be combined with any other modification in the same collMod command');
   return { entry: { ...entry, indexes: entry.indexes.with(at, { ...row, spec }) }, reply: Document.fromEntries(reply) };
+}
+
+/** Something must be asked for that an index of this collection can have. */
+function checkAsked({ partitions }: CollectionEntry, asked: Document): void {
+  if (!['expireAfterSeconds', 'hidden', 'unique', 'prepareUnique'].some((name) => asked.has(name))) {
+    throw invalidOptions('no expireAfterSeconds, hidden, unique, or prepareUnique field');
+  }
+  if (partitions !== undefined && (asked.has('unique') || asked.has('prepareUnique'))) throw location(17351, 'cannot add a unique index to a partitioned collection');
 }
 
 /** Whether the index is to be made unique; one that is may be said to be. */

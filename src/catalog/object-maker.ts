@@ -18,8 +18,9 @@ import type { Named } from './name-table.ts';
 import type { CollectionState, StoredTransaction } from './transaction.ts';
 import { eachRow } from './rows.ts';
 import { StoredCollection } from './stored-collection.ts';
-import type { CollectionServices } from './stored-collection.ts';
+import type { CollectionParts, CollectionServices } from './stored-collection.ts';
 import { StoredIndex } from './stored-index.ts';
+import { partitionsOf } from './partition/make-partitions.ts';
 import { StoredView } from './stored-view.ts';
 
 const primaryDefinition = defineIndex(primarySpec, [1]);
@@ -55,7 +56,7 @@ export class ObjectMaker {
       before?.kind === 'collection' && before.dictionary === entry.dictionary
         ? before.state
         : freshState();
-    return new StoredCollection({ ns, entry, indexes: this.#indexesOf(entry), building: this.#buildingOf(entry), state, version: state.version }, this.#services);
+    return this.#collection({ ns, entry, building: this.#buildingOf(entry), state, version: state.version }, this.#indexesOf(entry));
   }
 
   /** The object of an entry as a snapshot has it, for reading only. */
@@ -64,7 +65,14 @@ export class ObjectMaker {
     const indexes = this.#indexesOf(entry);
     for (const index of indexes) await loadFlags(txn, this.#services.catalogDictionary, index);
     const state = freshState();
-    return new StoredCollection({ ns, entry, indexes, building: [], state, version: readOnlyVersion }, this.#services);
+    return this.#collection({ ns, entry, building: [], state, version: readOnlyVersion }, indexes);
+  }
+
+  #collection(parts: Omit<CollectionParts, 'indexes' | 'partitions'>, indexes: readonly StoredIndex[]): StoredCollection {
+    const { ns, entry } = parts;
+    if (entry.partitions === undefined) return new StoredCollection({ ...parts, indexes }, this.#services);
+    const whole = partitionsOf({ ns, entry, partitions: entry.partitions, indexes, catalogDictionary: this.#services.catalogDictionary, beginRead: this.#services.beginRead, queryOptions: this.queryOptions });
+    return new StoredCollection({ ...parts, ...whole }, this.#services);
   }
 
   #indexesOf(entry: Extract<NameEntry, { readonly kind: 'collection' }>): readonly StoredIndex[] {

@@ -14,7 +14,7 @@ import { numberOf, toDouble, wholeOf } from './number.ts';
 import { checkPrimaryKey, checkPrimaryKeyWith } from './primary-key.ts';
 import { boolean, images, isTrue, number, object, oneOf, stages, string, wrongType } from './option-check.ts';
 import type { Check } from './option-check.ts';
-import { badValue, invalidOptions, unknownField } from './refusal.ts';
+import { badValue, invalidOptions, location, unknownField } from './refusal.ts';
 import { engineOption, indexOptionDefaults, storageEngine } from './storage-engine-option.ts';
 import { checkTimeSeriesWith, parseTimeSeries, timeSeriesOf } from './time-series.ts';
 import type { CollectionOptions } from './types.ts';
@@ -58,7 +58,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['expireAfterSeconds', number],
   ['clusteredIndex', later],
   ['encryptedFields', notBuilt],
-  ['partitioned', notBuilt],
+  ['partitioned', boolean],
   ['primaryKey', checkPrimaryKey],
   ['compression', oneOf('none', 'lz4', 'zlib', 'zstd', 'quicklz', 'lzma')],
   ['pageSize', number],
@@ -89,6 +89,7 @@ export function parseCreateOptions(given: Document, nowSeconds: number): Documen
   const options = Document.fromEntries(kept);
   checkClusteredWith(given);
   checkPrimaryKeyWith(given);
+  checkPartitionedWith(given);
   checkTimeSeriesWith(given);
   if (isTrue(given.get('capped')) && given.get('size') === undefined) throw invalidOptions("the 'size' field is required when 'capped' is true");
   if (!isView) checkCapped(given, options);
@@ -103,6 +104,7 @@ const whole = (value: Value): Value => (isNumber(value) && typeof value !== 'num
 /** Options that are not kept as they were given; undefined: not at all. */
 const keptForms: ReadonlyMap<string, (value: Value) => Value | undefined> = new Map<string, (value: Value) => Value | undefined>([
   ['capped', (value) => (isTrue(value) ? true : undefined)],
+  ['partitioned', (value) => (isTrue(value) ? true : undefined)],
   ['clusteredIndex', parseClusteredIndex],
   ['timeseries', parseTimeSeries],
   ['pipeline', (value) => (value instanceof BsonArray ? BsonArray.of(value.items().filter((stage) => stage !== null)) : value)],
@@ -118,6 +120,13 @@ function keptValue(name: string, value: Value): Value | undefined {
   if (value === false) return undefined;
   const form = keptForms.get(name);
   return form === undefined ? value : form(value);
+}
+
+/** What a partitioned collection cannot be. */
+function checkPartitionedWith(given: Document): void {
+  if (!isTrue(given.get('partitioned'))) return;
+  if (isTrue(given.get('capped'))) throw location(17266, 'Partitioned Collection cannot be capped');
+  for (const other of ['viewOn', 'timeseries', 'clusteredIndex']) if (given.has(other)) throw invalidOptions(`the options 'partitioned' and '${other}' exclude each other`);
 }
 
 /** Collections whose documents have a time of their own can be told how long to keep them. */

@@ -7,13 +7,12 @@ import { CommandError } from '../base/errors.ts';
 import { BsonArray, Document, keyAfter } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Cursor, Soon, Transaction } from '../engine/index.ts';
-import type { ChangedCollection } from './document-change.ts';
+import type { ChangedCollection } from './changed-collection.ts';
 import type { IndexRow } from './index-row.ts';
 import { duplicateKey } from './refusal.ts';
-import type { StoredCollection } from './stored-collection.ts';
 import type { StoredIndex } from './stored-index.ts';
 import type { StoredTransaction } from './transaction.ts';
-import type { CatalogTransaction, RecordKey } from './types.ts';
+import type { CatalogTransaction, Collection, RecordKey } from './types.ts';
 
 const scanLimit = { rows: 256, bytes: 1 << 20 };
 
@@ -54,7 +53,7 @@ async function* rowsOf(cursor: Cursor): AsyncGenerator<IndexRow, void> {
 }
 
 /** Throws 359 with the `_id`s of documents that share a key, where there are any. */
-export async function checkConvertible(txn: CatalogTransaction, collection: StoredCollection, index: StoredIndex): Promise<void> {
+export async function checkConvertible(txn: CatalogTransaction, collection: Pick<Collection, 'get'>, index: StoredIndex): Promise<void> {
   const violations: Document[] = [];
   let group: { readonly fields: Uint8Array; readonly keys: RecordKey[] } | undefined;
   const end = async (): Promise<void> => {

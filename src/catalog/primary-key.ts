@@ -2,14 +2,13 @@
 // indexes"). Documents lie in its order, so a query by it reads neighbours. It ends in `_id`, which has a unique index of its own and makes
 // every key one document's; what it is made of may be neither array, regular expression nor undefined.
 
-import { CommandError } from '../base/errors.ts';
 import { bsonType, describeValue, Document, elementValue, isNumber } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Direction } from '../engine/index.ts';
 import { numberOf } from './number.ts';
 import { isTrue } from './option-check.ts';
-import { failedToParse, invalidOptions } from './refusal.ts';
+import { failedToParse, invalidOptions, location } from './refusal.ts';
 import { keyMaker } from './slot-key.ts';
 import { indexPath, SlotFinder } from './slot.ts';
 import type { IndexDefinition, RecordKey } from './types.ts';
@@ -18,10 +17,10 @@ const name = 'primaryKey';
 
 /** Checks the option: 17209, 17203, and 72 or 9 for fields that cannot be in it. */
 export function checkPrimaryKey(value: Value): void {
-  if (!(value instanceof Document)) throw new CommandError(17209, 'Location17209', 'defined primary key must be an object');
+  if (!(value instanceof Document)) throw location(17209, 'defined primary key must be an object');
   const { fields } = value;
   const last = fields.at(-1);
-  if (last?.[0] !== '_id' || numberOf(last[1]) !== 1) throw new CommandError(17203, 'Location17203', 'defined primary key must end in _id: 1');
+  if (last?.[0] !== '_id' || numberOf(last[1]) !== 1) throw location(17203, 'defined primary key must end in _id: 1');
   if (new Set(value.keys()).size < fields.length) throw failedToParse(`a field is twice in the primary key ${describeValue(value)}`);
   for (const [path, direction] of fields) {
     if (!isNumber(direction) || ![1, -1].includes(numberOf(direction))) throw invalidOptions(`fields of a primary key have the direction 1 or -1: ${path}: ${describeValue(direction)}`);
@@ -59,7 +58,7 @@ function checkType(type: number): void {
   const refused = refusedTypes.get(type);
   if (refused === undefined) return;
   const [code, what] = refused;
-  throw new CommandError(code, `Location${code}`, `can't use ${what} for any portion of the primary key`);
+  throw location(code, `can't use ${what} for any portion of the primary key`);
 }
 
 /** Makes the record keys of one collection. */
@@ -81,7 +80,7 @@ export class PrimaryKey {
     const { bytes, start } = document.raw;
     const offsets = this.#directions.map((_, field) => this.#finder.locate(bytes, start, field));
     for (const offset of offsets) {
-      if (offset === -2) throw new CommandError(17205, 'Location17205', `primary key ${describeValue(this.pattern)} cannot be multi-key`);
+      if (offset === -2) throw location(17205, `primary key ${describeValue(this.pattern)} cannot be multi-key`);
       if (offset >= 0) checkType(bytes[offset] as number);
     }
     keyMaker.begin(this.#collation);

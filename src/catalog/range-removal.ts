@@ -11,7 +11,7 @@ const batchLimit = { rows: 4096, bytes: 1 << 20 };
 
 /** Whether the documents of a range can go without being looked at. */
 export function canRemoveRange(collection: StoredCollection, range: KeyRange): boolean {
-  if (collection.options.capped !== undefined || collection.kept !== collection.secondaries) return false;
+  if (collection.options.capped !== undefined || collection.partitions !== undefined || collection.kept !== collection.secondaries) return false;
   return isEverything(range) || collection.secondaries.length === 0;
 }
 

@@ -7,6 +7,8 @@ import type { TextOrder, Value } from '../bson/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Namespace } from './namespace.ts';
 
+/** An error that MongoDB or TokuMX knows by its number alone. */
+export const location = (code: number, message: string): CommandError => new CommandError(code, `Location${String(code)}`, message);
 export const badValue = (message: string): CommandError => new CommandError(2, 'BadValue', message);
 export const failedToParse = (message: string): CommandError => new CommandError(9, 'FailedToParse', message);
 export const typeMismatch = (message: string): CommandError => new CommandError(14, 'TypeMismatch', message);

@@ -7,12 +7,15 @@ import type { DictionaryId } from '../engine/index.ts';
 import { decodeEntry, nameRange, namespaceOfKey } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
+import { dictionariesOf } from './partition/partition-row.ts';
 
 /** A collection or view of a damaged directory. */
 export interface SalvagedName {
   readonly ns: Namespace;
   /** Where its documents are, keyed by record key; absent: a view. */
   readonly dictionary: DictionaryId | undefined;
+  /** Where its documents are beside that, in the parts of a partitioned collection. */
+  readonly partDictionaries: readonly DictionaryId[];
   /** Dictionaries of its indexes, whose rows are made anew. */
   readonly indexDictionaries: readonly DictionaryId[];
   /** The options of `create`. */
@@ -36,8 +39,9 @@ export function salvagedName(key: Uint8Array, value: Uint8Array): SalvagedName |
 }
 
 function nameOf(ns: Namespace, entry: NameEntry): SalvagedName {
-  if (entry.kind === 'view') return { ns, dictionary: undefined, indexDictionaries: [], options: entry.options, indexes: [] };
-  const { dictionary, idIndex, indexes, options } = entry;
-  const indexDictionaries = [...indexes.flatMap((index) => (index.side === undefined ? [index.dictionary] : [index.dictionary, index.side])), ...(idIndex === undefined ? [] : [idIndex])];
-  return { ns, dictionary, indexDictionaries, options, indexes: indexes.filter(({ building }) => !building).map(({ spec }) => spec) };
+  if (entry.kind === 'view') return { ns, dictionary: undefined, partDictionaries: [], indexDictionaries: [], options: entry.options, indexes: [] };
+  const { dictionary, idIndex, indexes, options, partitions = [] } = entry;
+  const indexDictionaries = [...indexes.flatMap((index) => (index.side === undefined ? [index.dictionary] : [index.dictionary, index.side])), ...(idIndex === undefined ? [] : [idIndex]), ...partitions.flatMap((part) => dictionariesOf(part).slice(1))];
+  const partDictionaries = partitions.map((part) => part.dictionary);
+  return { ns, dictionary, partDictionaries, indexDictionaries, options, indexes: indexes.filter(({ building }) => !building).map(({ spec }) => spec) };
 }

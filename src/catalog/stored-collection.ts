@@ -10,6 +10,7 @@ import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, S
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
 import { DocumentChange, readLocked } from './document-change.ts';
+import type { ChangedCollection } from './changed-collection.ts';
 import type { KeyMove } from './document-change.ts';
 import type { NameEntry } from './entry.ts';
 import type { IncomingDocuments } from './incoming.ts';
@@ -18,6 +19,7 @@ import type { Namespace } from './namespace.ts';
 import type { OperationSpace } from './oplog/operation.ts';
 import { diffOf } from './oplog/update-diff.ts';
 import { describeCollection, optionsOf } from './options.ts';
+import type { Partitions } from './partition/partitions.ts';
 import { PrimaryKey } from './primary-key.ts';
 import { recordKeyOf } from './record-key.ts';
 import { duplicateKey, shownKey } from './refusal.ts';
@@ -31,7 +33,9 @@ import type {
   Collection,
   CollectionCheck,
   CollectionOptions,
+  CollectionStorage,
   InsertChoices,
+  PartitionInfo,
   PreparedDocument,
   RecordKey,
   StorageFigures,
@@ -57,6 +61,8 @@ export interface CollectionParts {
   readonly indexes: readonly StoredIndex[];
   /** What writers keep of indexes that are being built. */
   readonly building: readonly StoredIndex[];
+  /** Of a partitioned collection. */
+  readonly partitions?: Partitions;
   readonly state: CollectionState;
   readonly version: number;
 }
@@ -75,6 +81,7 @@ export class StoredCollection implements Collection {
   readonly state: CollectionState;
   readonly options: CollectionOptions;
   readonly isKeyedById: boolean;
+  readonly partitions: Partitions | undefined;
   version: number;
   owner: CatalogTransaction | undefined;
   readonly #services: CollectionServices;
@@ -90,6 +97,7 @@ export class StoredCollection implements Collection {
     this.#space = { ns: parts.ns.text, uuid: parts.entry.uuid };
     this.dictionary = parts.entry.dictionary;
     this.indexes = parts.indexes;
+    this.partitions = parts.partitions;
     this.isKeyedById = parts.entry.idIndex === undefined;
     this.secondaries = parts.indexes.filter((index) => !index.isPrimary);
     const primaryKey = this.isKeyedById ? undefined : parts.indexes.find((index) => index.isPrimary);
@@ -140,7 +148,19 @@ export class StoredCollection implements Collection {
     const key = this.#idKeyOf(id);
     if (this.isKeyedById) return this.get(txn, key);
     const index = must(this.indexes[0], 'the index on _id');
+    if (this.partitions !== undefined) return this.#getByIdInParts(txn, index, key);
     return afterSoon(txn.engine.get(index.dictionary, key), (row) => (row === undefined ? undefined : this.get(txn, index.entry(key, row).recordKey.slice())));
+  }
+
+  async #getByIdInParts(txn: CatalogTransaction, index: StoredIndex, key: RecordKey): Promise<Document | undefined> {
+    const cursor = index.scan(txn, { from: key }, 1);
+    try {
+      const batch = await cursor.nextBatch({ rows: 1, bytes: 1 });
+      if (batch.length === 0 || !equalBytes(batch.key(0), key)) return undefined;
+      return await this.get(txn, index.entry(key, batch.value(0)).recordKey.slice());
+    } finally {
+      cursor.close();
+    }
   }
 
   insert(transaction: CatalogTransaction, prepared: PreparedDocument, choices?: InsertChoices): Soon<void> {
@@ -148,10 +168,11 @@ export class StoredCollection implements Collection {
     const { document, key } = prepared;
     if (choices?.bypassValidation !== true) this.#validator.check(document, undefined);
     if (this.options.capped !== undefined) return this.#insertCapped(txn, document, choices);
-    const change = new DocumentChange(this, key, undefined, document);
+    const place = this.#placeOf(key);
+    const change = new DocumentChange(place, key, undefined, document);
     return afterSoon(txn.willWrite(this), () =>
-      afterSoon(txn.engine.lock(this.dictionary, key), () =>
-        afterSoon(readLocked(txn, this, key), (found) => {
+      afterSoon(txn.engine.lock(place.dictionary, key), () =>
+        afterSoon(readLocked(txn, place, key), (found) => {
           if (found !== undefined) throw this.#duplicateId(document);
           return afterSoon(change.check(txn), () => {
             this.#noteInsert(txn, document, choices);
@@ -210,13 +231,32 @@ export class StoredCollection implements Collection {
     if (equalBytes(before.toBytes(), after.toBytes())) return undefined;
     this.#checkReplacement(this.isKeyedById ? key : recordKeyOf(before, this.options.collation), before, after);
     if (choices?.bypassValidation !== true) this.#validator.check(after, before);
-    const change = new DocumentChange(this, this.#moved(key, after), before, after);
+    const place = this.#placeOf(key);
+    const moved = this.#moved(key, after);
+    if (!(moved instanceof Uint8Array) && this.#placeOf(moved.to) !== place) return this.#moveOver(txn, moved, { before, after }, choices);
+    const change = new DocumentChange(place, moved, before, after);
     return afterSoon(txn.willWrite(this), () =>
       afterSoon(change.check(txn), () => {
         this.#noteUpdate(txn, before, after, choices);
         return change.write(txn);
       }),
     );
+  }
+
+  /** Where the document of a key and its entries are. */
+  #placeOf(key: RecordKey): ChangedCollection {
+    return this.partitions === undefined ? this : this.partitions.of(key);
+  }
+
+  /** An update that takes the document from one part into another. */
+  async #moveOver(txn: StoredTransaction, { from, to }: KeyMove, { before, after }: { readonly before: Document; readonly after: Document }, choices: InsertChoices | undefined): Promise<void> {
+    const out = new DocumentChange(this.#placeOf(from), from, before, undefined);
+    const into = new DocumentChange(this.#placeOf(to), to, undefined, after);
+    await txn.willWrite(this);
+    await into.check(txn);
+    this.#noteUpdate(txn, before, after, choices);
+    await out.write(txn);
+    await into.write(txn);
   }
 
   /** The key, and where an update changes it, the one that the document comes to lie under. */
@@ -243,7 +283,7 @@ export class StoredCollection implements Collection {
 
   remove(transaction: CatalogTransaction, key: RecordKey, before: Document, choices?: InsertChoices): Soon<void> {
     const txn = storedTransaction(transaction);
-    const change = new DocumentChange(this, key, before, undefined);
+    const change = new DocumentChange(this.#placeOf(key), key, before, undefined);
     return afterSoon(txn.willWrite(this), () => {
       this.#noteRemove(txn, before, choices);
       return change.write(txn);
@@ -252,7 +292,7 @@ export class StoredCollection implements Collection {
 
   lock(transaction: CatalogTransaction, key: RecordKey): Soon<void> {
     const txn = storedTransaction(transaction);
-    return afterSoon(txn.willWrite(this), () => txn.engine.lock(this.dictionary, key));
+    return afterSoon(txn.willWrite(this), () => txn.engine.lock(this.#placeOf(key).dictionary, key));
   }
 
   contentVersion(txn: CatalogTransaction): number | undefined {
@@ -260,28 +300,34 @@ export class StoredCollection implements Collection {
   }
 
   get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {
-    return afterSoon(txn.engine.get(this.dictionary, key), documentOf);
+    return afterSoon(txn.engine.get(this.#placeOf(key).dictionary, key), documentOf);
   }
 
   peek(txn: CatalogTransaction, key: RecordKey): Soon<Uint8Array | undefined> {
-    return txn.engine.get(this.dictionary, key);
+    return txn.engine.get(this.#placeOf(key).dictionary, key);
   }
 
   getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {
-    return afterSoon(txn.engine.getLatest(this.dictionary, key), documentOf);
+    return afterSoon(txn.engine.getLatest(this.#placeOf(key).dictionary, key), documentOf);
   }
 
   scan(txn: CatalogTransaction, range: KeyRange, direction: Direction): Cursor {
-    return txn.engine.cursor(this.dictionary, range, direction);
+    return this.partitions === undefined ? txn.engine.cursor(this.dictionary, range, direction) : this.partitions.scan(txn.engine, range, direction);
   }
 
   totals(txn: CatalogTransaction): Totals {
-    return txn.engine.totals(this.dictionary);
+    return this.partitions === undefined ? txn.engine.totals(this.dictionary) : this.partitions.totals(txn.engine);
   }
 
-  storage(): { readonly documents: StorageFigures; readonly indexes: ReadonlyMap<string, StorageFigures> } {
+  storage(): CollectionStorage {
     const of = (id: DictionaryId): StorageFigures => this.#services.dictionaryStatistics(id);
+    if (this.partitions !== undefined) return this.partitions.figures(of);
     return { documents: of(this.dictionary), indexes: new Map(this.secondaries.map((index) => [index.name, of(index.dictionary)])) };
+  }
+
+  partitionInfo(): readonly PartitionInfo[] | undefined {
+    const primary = this.indexes.find((index) => index.isPrimary);
+    return primary === undefined ? undefined : this.partitions?.info(primary);
   }
 
   check(txn: CatalogTransaction, checkInterrupt?: () => void): Promise<CollectionCheck> {

@@ -1,5 +1,6 @@
 // One index: its definition, its dictionary, and the way from a document to its keys and rows.
 
+import { must } from '../base/assert.ts';
 import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { Document, elementValue, encodeKey, keyTypeBits } from '../bson/index.ts';
 import type { RawView } from '../bson/index.ts';
@@ -12,6 +13,10 @@ import { noBits, readIndexRow, rowValue } from './index-row.ts';
 import type { IndexRow } from './index-row.ts';
 import type { MultikeyFlag } from './entry.ts';
 import type { MultikeyFlags } from './multikey-flags.ts';
+import { ChainedCursor } from './partition/chained-cursor.ts';
+import { MergedCursor } from './partition/merged-cursor.ts';
+import type { PartitionRouter } from './partition/partition-router.ts';
+import { sumOfTotals } from './partition/sums.ts';
 import { shownKey } from './refusal.ts';
 import { exactValues, keyMaker, withPlainKey } from './slot-key.ts';
 import { indexPath, SlotFinder } from './slot.ts';
@@ -33,6 +38,16 @@ export interface IndexPlace {
   readonly flags: MultikeyFlags;
   /** Of what writers keep beside an index that is being built: the index. */
   readonly sideOf?: DictionaryId;
+  /** Of an index of a partitioned collection: its shares, in the order of the parts. */
+  readonly shares?: IndexShares;
+  /** Of such a share: the index, under which the flags of all are kept. */
+  readonly shareOf?: DictionaryId;
+}
+
+/** The shares of an index over a partitioned collection. */
+export interface IndexShares {
+  readonly router: PartitionRouter;
+  readonly indexes: readonly StoredIndex[];
 }
 
 const noRows: DocumentRows = { rows: [], flags: [] };
@@ -65,6 +80,7 @@ export class StoredIndex implements Index {
   readonly #finder: SlotFinder;
   readonly #filter: Filter | undefined;
   readonly #special: SpecialKeys | undefined;
+  readonly #shares: IndexShares | undefined;
 
   constructor(definition: IndexDefinition, place: IndexPlace, options: QueryOptions) {
     this.name = definition.name;
@@ -86,7 +102,8 @@ export class StoredIndex implements Index {
     this.dictionary = place.dictionary;
     this.isPrimary = place.isPrimary;
     this.isSide = place.sideOf !== undefined;
-    this.#flagsDictionary = place.sideOf ?? place.dictionary;
+    this.#flagsDictionary = place.sideOf ?? place.shareOf ?? place.dictionary;
+    this.#shares = place.shares;
     this.flags = place.flags;
     const paths = definition.paths.map(indexPath);
     this.#finder = new SlotFinder(paths);
@@ -194,11 +211,26 @@ export class StoredIndex implements Index {
   }
 
   scan(txn: CatalogTransaction, range: KeyRange, direction: Direction): Cursor {
-    return txn.engine.cursor(this.dictionary, range, direction);
+    if (this.#shares === undefined) return txn.engine.cursor(this.dictionary, range, direction);
+    return this.#scanShares(this.#shares, txn, { range, direction });
   }
 
   totals(txn: CatalogTransaction): Totals {
-    return txn.engine.totals(this.dictionary);
+    if (this.#shares === undefined) return txn.engine.totals(this.dictionary);
+    return sumOfTotals(this.#shares.indexes.map((share) => share.totals(txn)));
+  }
+
+  #scanShares({ router, indexes }: IndexShares, txn: CatalogTransaction, { range, direction }: { readonly range: KeyRange; readonly direction: Direction }): Cursor {
+    if (!this.isPrimary) return new MergedCursor(indexes.map((share) => share.scan(txn, range, direction)), direction);
+    const { first, last } = router.span(range);
+    const cursors = indexes.slice(first, last + 1).map((share) => share.scan(txn, range, direction));
+    return new ChainedCursor(direction > 0 ? cursors : cursors.reverse());
+  }
+
+  /** Where the entries of the document with this key are: the index itself, or its share. */
+  shareFor(recordKey: RecordKey): StoredIndex {
+    if (this.#shares === undefined) return this;
+    return must(this.#shares.indexes[this.#shares.router.find(recordKey)], 'a share for every part');
   }
 
   /** A flag as it is kept. */

@@ -2,7 +2,7 @@
 // that always agree because one engine transaction changes both (server.md, "Catalog and indexes"). Contracts only; see catalog.ts,
 // collection.ts and transaction.ts. Errors are CommandError with MongoDB's codes, and EngineError where the engine speaks.
 
-import type { Binary, Document, Timestamp, Value } from '../bson/index.ts';
+import type { Binary, DateTime, Document, Timestamp, Value } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
@@ -160,6 +160,22 @@ export interface StorageFigures extends Totals {
   readonly leaves: number;
 }
 
+/** What a collection takes on disk: its documents, and each index by name. */
+export interface CollectionStorage {
+  readonly documents: StorageFigures;
+  readonly indexes: ReadonlyMap<string, StorageFigures>;
+  /** Of a partitioned collection: each part. */
+  readonly partitions?: readonly (Omit<CollectionStorage, 'partitions'> & { readonly id: number })[];
+}
+
+/** A part of a partitioned collection, as `getPartitionInfo` tells it. */
+export interface PartitionInfo {
+  readonly id: number;
+  /** Its largest key, by path; of the last one what is above every key. */
+  readonly max: Document;
+  readonly created: DateTime;
+}
+
 /**
  * A collection as one transaction sees it. Writers call `lock` before they read what they are to change (mode `statement`: then
  * `getLatest`; mode `snapshot`: `get`). A document and all its entries change together or not at all: a call that fails with
@@ -208,7 +224,9 @@ export interface Collection {
   /** Exact number and bytes of documents at the snapshot, own writes included. */
   totals(txn: CatalogTransaction): Totals;
   /** Sizes on disk now, of the documents and of each index by name. */
-  storage(): { readonly documents: StorageFigures; readonly indexes: ReadonlyMap<string, StorageFigures> };
+  storage(): CollectionStorage;
+  /** The parts of a partitioned collection, in the order of their keys. */
+  partitionInfo(): readonly PartitionInfo[] | undefined;
   /** Every document has exactly its entries, every entry its document, totals agree. Problems in words. */
   check(txn: CatalogTransaction, checkInterrupt?: () => void): Promise<CollectionCheck>;
 }
@@ -323,6 +341,13 @@ export interface Catalog {
   /** 26, 27, 72. */
   dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }>;
   builds(): readonly IndexBuild[];
+  /**
+   * A part more of a partitioned collection: the last one ends at `newMax`, or at its largest key, and what comes behind goes into the new one.
+   * `txn`: the transaction it is part of; absent: one of its own, with the writers of the collection held back. 17248, 17249, 17250, 17306, 17307.
+   */
+  addPartition(ns: Namespace, newMax: Document | undefined, txn?: CatalogTransaction): Promise<void>;
+  /** A part less, with all its documents and entries, at once. 17252, 17253, 17306, 17307. */
+  dropPartition(txn: CatalogTransaction, ns: Namespace, id: number): Promise<void>;
   /** Whether all documents of a range of record keys can go at once: all of a collection, or a part that no index but that on `_id` has. */
   canRemoveRange(collection: Collection, range: KeyRange): boolean;
   /**

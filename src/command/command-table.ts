@@ -41,6 +41,7 @@ import { anyField } from './fields.ts';
 import { isStable } from './generic-fields.ts';
 import { CAPPED_COMMANDS } from './schema/capped.ts';
 import { CREATE_COMMANDS } from './schema/create.ts';
+import { PARTITION_COMMANDS } from './schema/partitions.ts';
 import { INDEX_COMMANDS } from './schema/indexes.ts';
 import { SEARCH_INDEX_COMMANDS } from './schema/search-indexes.ts';
 import { LIST_COMMANDS } from './schema/list.ts';
@@ -113,6 +114,7 @@ const ALL: readonly Command[] = [
   ...CURSOR_COMMANDS,
   ...TRANSACTION_COMMANDS,
   ...CREATE_COMMANDS,
+  ...PARTITION_COMMANDS,
   ...CAPPED_COMMANDS,
   ...INDEX_COMMANDS,
   ...LIST_COMMANDS,

@@ -102,7 +102,7 @@ class Salvage {
     const { ns, options } = name;
     if (!(await this.#attempt(`collection ${ns.text}`, () => this.#catalog.run((txn) => this.#catalog.create(txn, ns, options))))) return;
     this.counts.collections += 1;
-    await this.#documents(name, dictionary);
+    for (const id of [dictionary, ...name.partDictionaries]) await this.#documents(name, id);
     for (const spec of name.indexes) {
       const what = `index ${describeValue(spec.get('name') ?? null)} of ${ns.text}`;
       if (await this.#attempt(what, () => this.#catalog.createIndexes(ns, [spec]))) this.counts.indexes += 1;
@@ -144,7 +144,7 @@ class Salvage {
   /** Dictionaries without a name that hold documents. */
   async #orphans(names: readonly SalvagedName[]): Promise<void> {
     const named = new Set<DictionaryId>([catalogDictionary]);
-    for (const { dictionary, indexDictionaries } of names) for (const id of [dictionary, ...indexDictionaries]) if (id !== undefined) named.add(id);
+    for (const { dictionary, partDictionaries, indexDictionaries } of names) for (const id of [dictionary, ...partDictionaries, ...indexDictionaries]) if (id !== undefined) named.add(id);
     for (const id of this.#reader.dictionaries) {
       if (named.has(id) || !(await this.#holdsDocuments(id))) continue;
       const ns = namespaceOf(lostDatabase, `dictionary_${String(id)}`);

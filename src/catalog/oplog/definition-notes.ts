@@ -51,6 +51,11 @@ export function noteModify(txn: StoredTransaction, before: Named, changes: Docum
   note(txn, { db, uuid: uuidOf(before) }, [['collMod', collection], ...changes.fields], Document.of({ collectionOptions_old: entry.options }));
 }
 
+/** A part of a partitioned collection comes or goes. */
+export function notePartitions(txn: StoredTransaction, { ns, uuid }: { readonly ns: Namespace; readonly uuid: Binary }, command: Document): void {
+  if (txn.logs(ns.db)) note(txn, { db: ns.db, uuid }, command.fields);
+}
+
 /** Indexes of a collection come or go. */
 export function noteIndexes(txn: StoredTransaction, before: Named, entry: NameEntry): void {
   const { db, collection } = before.ns;

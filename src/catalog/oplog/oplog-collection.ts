@@ -5,7 +5,7 @@ import { CommandError } from '../../base/errors.ts';
 import { Binary, Document, Timestamp } from '../../bson/index.ts';
 import type { Batch, BatchLimit, Cursor, Direction, KeyRange, Soon, Totals } from '../../engine/index.ts';
 import { Namespace } from '../namespace.ts';
-import type { CatalogTransaction, Collection, CollectionCheck, CollectionOptions, Index, PreparedDocument, RecordKey, StorageFigures } from '../types.ts';
+import type { CatalogTransaction, Collection, CollectionCheck, CollectionOptions, Index, CollectionStorage, PreparedDocument, RecordKey } from '../types.ts';
 import { timeKey } from './operation-cursor.ts';
 import { entryOf } from './operation-row.ts';
 import type { Operation, OperationCursor } from './operation.ts';
@@ -137,7 +137,11 @@ export class OplogCollection implements Collection {
     return { rows, bytes };
   }
 
-  storage(): { readonly documents: StorageFigures; readonly indexes: ReadonlyMap<string, StorageFigures> } {
+  partitionInfo(): undefined {
+    return undefined;
+  }
+
+  storage(): CollectionStorage {
     return { documents: this.#segments.figures(), indexes: new Map() };
   }
 

@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, type Value } from '../../bson/index.ts';
-import { namespaceOf, type Collection, type StorageFigures } from '../../catalog/index.ts';
+import { namespaceOf, type Collection, type CollectionStorage, type StorageFigures } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { anyField, boolField, collectionField, numberField, truthyField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
@@ -51,7 +51,7 @@ export function collectionFigures(ns: string, collection: Collection | undefined
     const none = { size: 0, count: 0, numOrphanDocs: 0, storageSize: 0, totalSize: 0, nindexes: 0, totalIndexSize: 0 };
     return { ns, ...none, indexDetails: Document.empty, indexSizes: Document.empty, scaleFactor: integer(scale) };
   }
-  const { documents, indexes } = collection.storage();
+  const { documents, indexes, partitions } = collection.storage();
   const sizes = [...indexes].map(([name, figures]): [string, number] => [name, figures.diskBytes]);
   const indexBytes = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
   const { capped } = collection.options;
@@ -74,7 +74,23 @@ export function collectionFigures(ns: string, collection: Collection | undefined
     totalSize: scaled(documents.diskBytes + indexBytes),
     indexSizes: Document.fromEntries(sizes.map(([name, bytes]) => [name, scaled(bytes)])),
     scaleFactor: integer(scale),
+    partitioned: partitions === undefined ? undefined : true,
+    partitions: partitions === undefined ? undefined : BsonArray.of(partitions.map((part) => partitionFigures(part, scaled))),
   };
+}
+
+/** The figures of one part of a partitioned collection. */
+function partitionFigures({ id, documents, indexes }: NonNullable<CollectionStorage['partitions']>[number], scaled: (bytes: number) => Value): Document {
+  const indexBytes = [...indexes.values()].reduce((sum, { diskBytes }) => sum + diskBytes, 0);
+  return Document.of({
+    _id: BigInt(id),
+    count: integer(documents.rows),
+    size: scaled(documents.bytes),
+    storageSize: scaled(documents.diskBytes),
+    totalIndexSize: scaled(indexBytes),
+    indexDetails: Document.fromEntries([...indexes].map(([name, figures]) => [name, treeFigures(figures)])),
+    frond: treeFigures(documents),
+  });
 }
 
 const collStats: Command = defineCommand({
