@@ -7,11 +7,13 @@ import { EngineError } from '../base/errors.ts';
 import { transactionBytesMax } from './options.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { messageKinds } from './run/message.ts';
+import { coveringSeq } from './run/range-delete.ts';
+import { applyOperations, countOperations, foldedBytesMax } from './run/update.ts';
 import type { EngineState } from './state.ts';
 import type { Front } from './tree/front.ts';
 import { SpilledFront } from './tree/spilled.ts';
 import type { Tree } from './tree/tree.ts';
-import type { DictionaryId, DictionaryOptions, Seq } from './types.ts';
+import type { DictionaryId, DictionaryOptions, Seq, UpdateFunctions } from './types.ts';
 import type { BoundedRange, MessageSlice, RecordVisitor } from './wal/record.ts';
 import { RecordReader } from './wal/record.ts';
 
@@ -68,7 +70,8 @@ class Applier implements RecordVisitor {
     const tree = this.#target(dictionary);
     if (tree === undefined) return false;
     message.seq = this.#seq;
-    tree.active.appendSlice(message);
+    if (message.kind === messageKinds.update) appendUpdate(tree, message, this.#state.updates);
+    else tree.active.appendSlice(message);
     if (message.kind === messageKinds.reference) {
       const { segment, bytes } = decodeReference(message.bytes, message.valueStart, message.valueEnd);
       this.#state.blobs.count(new Map([[segment, bytes]]), 'inFronts', 1);
@@ -126,6 +129,29 @@ class Applier implements RecordVisitor {
     }
   }
 }
+
+/**
+ * Puts an update into the active front: as a put or remove where the front knows what it builds on, so that what is changed often is no chain, else
+ * as it is. `format` when a function is not known.
+ */
+function appendUpdate({ active }: Tree, message: MessageSlice, updates: UpdateFunctions): void {
+  const key = message.bytes.subarray(message.keyStart, message.keyEnd);
+  const operations = message.bytes.subarray(message.valueStart, message.valueEnd);
+  countOperations(updates, operations);
+  const entry = active.find(key, Infinity);
+  const hidden = active.ranges.length === 0 ? 0 : coveringSeq(active.ranges, key, Infinity);
+  const isAbsent = entry < 0 ? hidden > 0 : active.seq(entry) < hidden || active.kind(entry) === messageKinds.remove;
+  const isFolded = isAbsent || (entry >= 0 && active.kind(entry) === messageKinds.put && active.value(entry).length <= foldedBytesMax);
+  if (!isFolded) {
+    active.appendSlice(message);
+    return;
+  }
+  const value = applyOperations(updates, isAbsent ? undefined : active.value(entry), operations);
+  if (value === undefined) active.append(key, message.seq, messageKinds.remove, nothing);
+  else active.append(key, message.seq, messageKinds.put, value);
+}
+
+const nothing = new Uint8Array(0);
 
 /** The order of commits. */
 export class Commits {

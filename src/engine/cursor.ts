@@ -8,7 +8,9 @@ import type { EngineParts } from './engine-parts.ts';
 import type { Pins } from './reads.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { messageKinds } from './run/message.ts';
-import { Rows, Scan } from './tree/scan.ts';
+import { applyChain } from './run/update.ts';
+import { Rows } from './tree/rows.ts';
+import { Scan } from './tree/scan.ts';
 import type { FillResult, OwnWrites } from './tree/scan.ts';
 import type { Tree } from './tree/tree.ts';
 import type { Batch, BatchLimit, Cursor, KeyRange, Soon } from './types.ts';
@@ -26,26 +28,35 @@ export interface CursorView {
   readonly keysOnly?: boolean;
 }
 
+/** A value that was fetched, after the updates of it. */
+type LargeValue = Uint8Array | 'gone';
+
 /** A batch over rows held by reference. */
 class RowBatch implements Batch {
   readonly length: number;
   readonly #rows: Rows;
   /** Values that lie elsewhere, by row. */
-  readonly #large: ReadonlyMap<number, Uint8Array> | undefined;
+  readonly #large: ReadonlyMap<number, LargeValue> | undefined;
+  /** Which rows it has, where an update has removed some. */
+  readonly #left: readonly number[] | undefined;
 
-  constructor(rows: Rows, large?: ReadonlyMap<number, Uint8Array>) {
+  constructor(rows: Rows, large?: ReadonlyMap<number, LargeValue>) {
     this.#rows = rows;
     this.#large = large;
-    this.length = rows.length;
+    const hasGone = large !== undefined && [...large.values()].includes('gone');
+    this.#left = hasGone ? Array.from({ length: rows.length }, (_, i) => i).filter((i) => large.get(i) !== 'gone') : undefined;
+    this.length = this.#left?.length ?? rows.length;
   }
 
-  key(index: number): Uint8Array {
+  key(place: number): Uint8Array {
+    const index = this.#left === undefined ? place : must(this.#left[place], 'a row of the batch');
     return must(this.#rows.runs[index], 'a row of the batch').key(must(this.#rows.indexes[index], 'a row of the batch'));
   }
 
-  value(index: number): Uint8Array {
+  value(place: number): Uint8Array {
+    const index = this.#left === undefined ? place : must(this.#left[place], 'a row of the batch');
     const large = this.#large?.get(index);
-    if (large !== undefined) return large;
+    if (large !== undefined && large !== 'gone') return large;
     return must(this.#rows.runs[index], 'a row of the batch').value(must(this.#rows.indexes[index], 'a row of the batch'));
   }
 }
@@ -70,6 +81,16 @@ export class EngineCursor implements Cursor {
   }
 
   nextBatch(limit: BatchLimit): Soon<Batch> {
+    const batch = this.#nextBatch(limit);
+    return batch instanceof Promise ? batch.then((later) => this.#unlessEmpty(later, limit)) : this.#unlessEmpty(batch, limit);
+  }
+
+  /** A batch whose rows are all gone is not the end. */
+  #unlessEmpty(batch: Batch, limit: BatchLimit): Soon<Batch> {
+    return batch.length > 0 || this.#ended ? batch : this.nextBatch(limit);
+  }
+
+  #nextBatch(limit: BatchLimit): Soon<Batch> {
     if (!this.#open || !this.#view.transaction.isOpen) throw new EngineError('closed', 'the cursor is closed');
     this.#parts.state.checkUsable();
     const rows = new Rows();
@@ -84,7 +105,7 @@ export class EngineCursor implements Cursor {
 
   /** The batch with what its rows refer to. */
   #withValues(rows: Rows): Soon<Batch> {
-    const large = new Map<number, Uint8Array>();
+    const large = new Map<number, LargeValue>();
     for (let i = 0; i < rows.length; i++) {
       const value = this.#valueAt(rows, i);
       if (value instanceof Promise) return this.#valuesFrom(rows, { large, at: i, first: value });
@@ -93,7 +114,7 @@ export class EngineCursor implements Cursor {
     return new RowBatch(rows, large);
   }
 
-  async #valuesFrom(rows: Rows, from: { readonly large: Map<number, Uint8Array>; readonly at: number; readonly first: Promise<Uint8Array> }): Promise<Batch> {
+  async #valuesFrom(rows: Rows, from: { readonly large: Map<number, LargeValue>; readonly at: number; readonly first: Promise<LargeValue> }): Promise<Batch> {
     const { large, at } = from;
     large.set(at, await from.first);
     for (let i = at + 1; i < rows.length; i++) {
@@ -104,11 +125,15 @@ export class EngineCursor implements Cursor {
   }
 
   /** The value of a row that refers to it; undefined: the row has its value. */
-  #valueAt(rows: Rows, index: number): Soon<Uint8Array> | undefined {
+  #valueAt(rows: Rows, index: number): Soon<LargeValue> | undefined {
     const run = must(rows.runs[index], 'a row of the batch');
     const at = must(rows.indexes[index], 'a row of the batch');
-    if (this.#view.keysOnly === true || run.kinds[at] !== messageKinds.reference) return undefined;
-    return this.#parts.reads.large(this.#view.tree.id, run.key(at), decodeReference(run.value(at)));
+    const updates = rows.updates?.get(index);
+    if (run.kinds[at] !== messageKinds.reference || (this.#view.keysOnly === true && updates === undefined)) return undefined;
+    const value = this.#parts.reads.large(this.#view.tree.id, run.key(at), decodeReference(run.value(at)));
+    if (updates === undefined) return value;
+    const made = (base: Uint8Array): LargeValue => applyChain(this.#view.tree.updates, base, updates) ?? 'gone';
+    return value instanceof Promise ? value.then(made) : made(value);
   }
 
   /** A scan from the cursor's place on. */

@@ -24,6 +24,9 @@ export type {
   Totals,
   Transaction,
   TransactionMode,
+  UpdateFunction,
+  UpdateFunctions,
+  UpdateTable,
   VerifyProblem,
   VerifyReport,
 } from './types.ts';

@@ -3,8 +3,17 @@
 
 import { loadCodecs, serveChannels } from '../env/index.ts';
 import { serveMerges } from './tree/job/merge-server.ts';
+import type { UpdateFunctions, UpdateTable } from './types.ts';
 
 const codecs = await loadCodecs();
+
+/** The functions that an environment's owner has written: loaded when the first update is met, since most never meet one. */
+async function loadUpdates(module: string): Promise<UpdateFunctions> {
+  // eslint-disable-next-line frond/no-unsafe-assertion -- the environment's owner names the module and exports the table
+  const { updateTable } = (await import(module)) as { readonly updateTable: UpdateTable };
+  return updateTable.functions;
+}
+
 serveChannels((channel) => {
-  serveMerges(channel, codecs);
+  serveMerges(channel, codecs, loadUpdates);
 });

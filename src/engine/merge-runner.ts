@@ -5,12 +5,14 @@
 import { must } from '../base/assert.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
 import type { WorkerChannel } from '../env/index.ts';
+import { readValue } from './blob/read-blob.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { Parts } from './parts.ts';
+import { decodeReference } from './run/blob-reference.ts';
 import type { EngineState } from './state.ts';
 import { mergeExtents } from './tree/job/merge-work.ts';
 import { basementsOf, batchOf } from './tree/job/merge-request.ts';
-import type { DuplicateRow, MergeWork, StoredRequest } from './tree/job/merge-request.ts';
+import type { DuplicateRow, LargeRequest, MergeWork, StoredRequest } from './tree/job/merge-request.ts';
 import type { FromWorker, Region } from './tree/job/merge-wire.ts';
 import { decodeFences, encodeWork, frontIn, regionsOf, storedBytes } from './tree/job/merge-wire.ts';
 import type { MergedExtents } from './tree/job/request.ts';
@@ -59,7 +61,8 @@ export class MergeRunner {
   async run(tree: Tree, work: MergeWork, written: BlockNumber[]): Promise<MergedExtents> {
     const merging: Merging = { tree, work, written };
     const { env, options } = this.#state;
-    return options.treeWorker && env.tasks.isWorthSending(bytesOf(work)) ? await this.#send(merging) : await this.#runInline(merging);
+    const isSent = options.treeWorker && (options.updates === undefined || options.updates.module !== undefined);
+    return isSent && env.tasks.isWorthSending(bytesOf(work)) ? await this.#send(merging) : await this.#runInline(merging);
   }
 
   /** Lets the worker go. */
@@ -72,7 +75,7 @@ export class MergeRunner {
   async #runInline(merging: Merging): Promise<MergedExtents> {
     const { clock, tasks, codecs } = this.#state.env;
     const extents: (Extent | undefined)[] = [];
-    const merge = mergeExtents(merging.work, codecs);
+    const merge = mergeExtents(merging.work, { codecs, updates: { functions: this.#state.updates } });
     let since = clock.monotonicMs();
     let answer: Uint8Array | undefined;
     for (;;) {
@@ -81,6 +84,7 @@ export class MergeRunner {
       const request = step.value;
       answer = undefined;
       if (request.kind === 'stored') answer = await this.#stored(merging, request);
+      else if (request.kind === 'large') answer = await this.#large(merging, request);
       else if (request.kind === 'built') await this.#keep(merging, extents, request);
       else if (request.kind === 'duplicate') throw duplicateRow(merging.tree, request);
       else if (request.kind === 'damaged') throw this.#damaged(merging, request.source, request.basement, request.error);
@@ -115,7 +119,8 @@ export class MergeRunner {
     const slab = this.#slabOf(bytes);
     await Promise.all(regions.map((region, index) => this.#fill(merging, slab, region, index)));
     const merge = ++this.#merges;
-    channel.post(encodeWork(merging.work, { merge, slab, regions }));
+    const updates = this.#state.options.updates?.module;
+    channel.post(encodeWork(merging.work, { merge, slab, regions, ...(updates === undefined ? {} : { updates }) }));
     const extents: (Extent | undefined)[] = [];
     try {
       for (;;) {
@@ -146,6 +151,9 @@ export class MergeRunner {
         await this.#keep(merging, merging.extents, { ...message, fences: decodeFences(message.fences) });
         channel.post({ kind: 'taken' });
         break;
+      case 'large':
+        channel.post({ kind: 'value', value: (await this.#large(merging, message)).slice() });
+        break;
       case 'duplicate':
         throw duplicateRow(merging.tree, message);
       case 'damaged':
@@ -160,6 +168,12 @@ export class MergeRunner {
     const { block, fences } = extentOf(work, source);
     const start = fences.storedOffset(from);
     return await this.#state.store.readData(block, start, storedBytes(fences, { from, to }));
+  }
+
+  /** A large value that updates build on. */
+  async #large({ tree }: Merging, { key, reference }: LargeRequest): Promise<Uint8Array> {
+    const { blobs, env } = this.#state;
+    return await readValue(blobs, env, { place: decodeReference(reference), owner: { dictionary: tree.id, key } });
   }
 
   async #keep({ written }: Merging, extents: (Extent | undefined)[], built: { range: number; image: Uint8Array; fences: Extent['fences'] }): Promise<void> {

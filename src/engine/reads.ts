@@ -5,8 +5,10 @@ import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
 import type { BlobReference } from './run/blob-reference.ts';
 import { readValue } from './blob/read-blob.ts';
-import type { Found } from './tree/search.ts';
-import { isMiss, isReference, search } from './tree/search.ts';
+import { applyChain } from './run/update.ts';
+import { isReference } from './tree/found.ts';
+import type { Found } from './tree/found.ts';
+import { isMiss, search } from './tree/search.ts';
 import type { Miss, Tree } from './tree/tree.ts';
 import type { Soon } from './types.ts';
 
@@ -81,7 +83,12 @@ export class Reads {
   /** The value that was found, a large one fetched from where it lies. */
   valueOf(dictionary: number, key: Uint8Array, found: Found): Soon<Uint8Array | undefined> {
     if (found === undefined || found === 'removed') return undefined;
-    return isReference(found) ? this.large(dictionary, key, found) : found;
+    if (!isReference(found)) return found;
+    const value = this.large(dictionary, key, found);
+    const { updates } = found;
+    if (updates === undefined) return value;
+    const functions = this.#state.updates;
+    return value instanceof Promise ? value.then((base) => applyChain(functions, base, updates)) : applyChain(functions, value, updates);
   }
 
   /** The large value that a reference names. */

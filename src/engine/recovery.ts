@@ -56,7 +56,7 @@ function loadCheckpoint(state: EngineState, root: CheckpointRoot, table: Uint8Ar
   const { records, spills, blobs } = decodeDictionaryTable(table);
   for (const spill of spills) state.spills.set(spill.number, spill);
   for (const record of records) {
-    const tree = new Tree(record, state.cache);
+    const tree = new Tree(record, state.cache, state.updates);
     state.trees.set(record.id, tree);
     state.attend(tree);
     if (record.droppedSeq !== Infinity) state.dropped.add(tree);

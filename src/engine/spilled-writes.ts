@@ -9,8 +9,6 @@ import { Front as NewFront } from './tree/front.ts';
 import type { MergeCut, MergeSource } from './tree/job/merge-request.ts';
 import type { Extent } from './tree/node.ts';
 import { searchChain } from './tree/search-chain.ts';
-import { foundIn } from './tree/search.ts';
-import type { Found } from './tree/search.ts';
 import type { Chain, Spill, TakenBack } from './tree/spilled.ts';
 import type { Tree } from './tree/tree.ts';
 import type { DictionaryId } from './types.ts';
@@ -21,6 +19,12 @@ const extentBytes = 1024 * 1024;
 const backupWaitMs = 100;
 /** So many runs of one level become one of the next. */
 const runsOfLevel = 8;
+
+/** What a transaction has said last of a key. An update holds all it has said since it last said what the value is. */
+export interface OwnMessage {
+  readonly kind: number;
+  readonly value: Uint8Array;
+}
 
 /** A sorted run, and how often what is in it was merged. */
 interface Run {
@@ -106,8 +110,8 @@ export class SpilledWrites {
     }
   }
 
-  /** The newest message of a key in the runs: its operation, and what it says; undefined: none is here. */
-  async find(tree: Tree, key: Uint8Array): Promise<{ readonly operation: number; readonly found: Found } | undefined> {
+  /** The newest message of a key in the runs, and its operation; undefined: none is here. */
+  async find(tree: Tree, key: Uint8Array): Promise<(OwnMessage & { readonly operation: number }) | undefined> {
     const { state, reads } = this.#parts;
     const pins = reads.pins();
     try {
@@ -118,8 +122,8 @@ export class SpilledWrites {
           found = searchChain(state.cache, chain, key, { seqMax: Infinity, takenBack: this.#takenBack });
         }
         if (found === undefined) continue;
-        const said = foundIn(found.run, found.index);
-        return { operation: found.run.seq(found.index), found: said instanceof Uint8Array ? said.slice() : said };
+        const { run, index } = found;
+        return { operation: run.seq(index), kind: run.kind(index), value: run.value(index).slice() };
       }
       return undefined;
     } finally {

@@ -22,7 +22,7 @@ import { LockTable } from './txn/lock-table.ts';
 import { RangeLocks } from './txn/range-locks.ts';
 import { RecentKeys, recentKeyBytes } from './txn/recent-keys.ts';
 import { Snapshots } from './txn/snapshots.ts';
-import type { DictionaryId, DictionaryOptions, EngineOptions, Seq } from './types.ts';
+import type { DictionaryId, DictionaryOptions, EngineOptions, Seq, UpdateFunctions } from './types.ts';
 import { RecordWriter } from './wal/record.ts';
 import type { RedoLog } from './wal/redo-log.ts';
 
@@ -50,6 +50,8 @@ export class EngineState {
   readonly path: string;
   readonly options: EngineOptions;
   readonly #limits: Omit<FlushLimits, 'settledSeq'>;
+  /** Functions of updates. */
+  readonly updates: UpdateFunctions;
   readonly budget: Budget;
   readonly cache: PartCache<Part>;
   readonly locks: LockTable = new LockTable();
@@ -106,6 +108,7 @@ export class EngineState {
     this.env = env;
     this.path = path;
     this.options = options;
+    this.updates = options.updates?.functions ?? new Map();
     this.store = store;
     this.blobs = new BlobStore(env, `${path}/blob`, { segmentBytes: options.blobSegmentBytes, visible: () => this.visible });
     this.#limits = { bufferBytes: options.bufferBytes, runsMax: 8 };
@@ -195,7 +198,7 @@ export class EngineState {
   /** A tree without messages, known from now on. */
   createTree(id: DictionaryId, options: DictionaryOptions, seq: number): Tree {
     const root = this.store.reserveNumber();
-    const tree = new Tree(emptyRecord({ id, options, createdSeq: seq, root }), this.cache);
+    const tree = new Tree(emptyRecord({ id, options, createdSeq: seq, root }), this.cache, this.updates);
     this.setDirty(tree, { kind: 'leaf', number: root, extent: undefined });
     this.trees.set(id, tree);
     this.nextDictionary = Math.max(this.nextDictionary, id + 1);

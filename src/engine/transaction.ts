@@ -1,7 +1,7 @@
 // One transaction over the state of an environment; the contract is in types.ts. Its changes stay in its own write set until commit, so
 // abort forgets, and there is nothing to undo in the trees.
 
-import { compareBytes } from '../base/bytes.ts';
+import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { BlobWrites } from './blob-writes.ts';
 import type { StampedValues } from './blob-writes.ts';
@@ -13,14 +13,16 @@ import type { EngineParts } from './engine-parts.ts';
 import { HeldLocks } from './held-locks.ts';
 import type { LockingTransaction } from './held-locks.ts';
 import { messageKinds } from './run/message.ts';
+import { decodeReference } from './run/blob-reference.ts';
+import { applyOperations, chainMax, countOperations, operationBytesMax, operationOf } from './run/update.ts';
 import { emptyRecord } from './state.ts';
 import { diskFull } from './throttle.ts';
 import { coveringSeq } from './run/range-delete.ts';
 import type { OwnWrites } from './tree/scan.ts';
 import type { Spill } from './tree/spilled.ts';
-import { foundInFront } from './tree/search.ts';
 import { Tree } from './tree/tree.ts';
 import { SpilledWrites } from './spilled-writes.ts';
+import type { OwnMessage } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
 
@@ -30,7 +32,15 @@ const refusalMs = 100;
 const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 
 const nothing = new Uint8Array(0);
+const ownRemove: OwnMessage = { kind: messageKinds.remove, value: nothing };
 const noBlock = 0 as Tree['root'];
+
+/** An update of one key, as messages hold it. */
+interface KeyUpdate {
+  readonly id: DictionaryId;
+  readonly key: Uint8Array;
+  readonly operation: Uint8Array;
+}
 
 /** A transaction of an open environment. */
 export class EngineTransaction implements Transaction, LockingTransaction {
@@ -109,7 +119,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const { state } = this.#parts;
     const complete = dictionaryOptions(state.options.dictionary, options);
     const id = state.nextDictionary++ as DictionaryId;
-    const tree = new Tree(emptyRecord({ id, options: complete, createdSeq: 0, root: noBlock }), state.cache);
+    const tree = new Tree(emptyRecord({ id, options: complete, createdSeq: 0, root: noBlock }), state.cache, state.updates);
     tree.setDirty({ kind: 'leaf', number: noBlock, extent: undefined });
     this.#created.set(id, tree);
     this.#writes.change(id, 'create', complete);
@@ -132,22 +142,37 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   #get(id: DictionaryId, key: Uint8Array, seq: Seq): Soon<Uint8Array | undefined> {
     this.#checkOpen();
-    const own = this.#writes.fronts.get(id);
-    const entry = own === undefined ? -1 : own.find(key, Infinity);
-    const hidden = own === undefined || own.ranges.length === 0 ? 0 : coveringSeq(own.ranges, key, Infinity);
-    if (own !== undefined && entry >= 0) {
-      // What a write set holds moves as it grows.
-      const found = own.seq(entry) > hidden ? foundInFront(own, entry) : undefined;
-      return found instanceof Uint8Array ? found.slice() : this.#parts.reads.valueOf(id, key, found);
-    }
-    if (this.#spilled !== undefined && this.#spilled.runsOf(id).length > 0) return this.#getSpilled(id, key, { seq, hidden });
-    return hidden > 0 ? undefined : this.#getCommitted(id, key, seq);
+    return after(this.#own(id, key), (own) => this.#getOver(own, id, key, seq));
   }
 
-  async #getSpilled(id: DictionaryId, key: Uint8Array, { seq, hidden }: { seq: Seq; hidden: number }): Promise<Uint8Array | undefined> {
+  /** What own writes make of what is committed. */
+  #getOver(own: OwnMessage | undefined, id: DictionaryId, key: Uint8Array, seq: Seq): Soon<Uint8Array | undefined> {
+    if (own?.kind !== messageKinds.update) return own === undefined ? this.#getCommitted(id, key, seq) : this.#valueOfOwn(id, key, own);
+    return after(this.#getCommitted(id, key, seq), (value) => applyOperations(this.#parts.state.updates, value, own.value));
+  }
+
+  /** The value that own writes have given the key. */
+  #valueOfOwn(id: DictionaryId, key: Uint8Array, { kind, value }: OwnMessage): Soon<Uint8Array | undefined> {
+    if (kind === messageKinds.reference) return this.#parts.reads.large(id, key, decodeReference(value));
+    return kind === messageKinds.put ? value : undefined;
+  }
+
+  /** What this transaction has said last of a key, or undefined. */
+  #own(id: DictionaryId, key: Uint8Array): Soon<OwnMessage | undefined> {
+    const own = this.#writes.fronts.get(id);
+    if (own === undefined) return undefined;
+    const entry = own.find(key, Infinity);
+    const hidden = own.ranges.length === 0 ? 0 : coveringSeq(own.ranges, key, Infinity);
+    // What a write set holds moves as it grows.
+    if (entry >= 0) return own.seq(entry) > hidden ? { kind: own.kind(entry), value: own.value(entry).slice() } : ownRemove;
+    if (this.#spilled !== undefined && this.#spilled.runsOf(id).length > 0) return this.#ownSpilled(id, key, hidden);
+    return hidden > 0 ? ownRemove : undefined;
+  }
+
+  async #ownSpilled(id: DictionaryId, key: Uint8Array, hidden: number): Promise<OwnMessage | undefined> {
     const found = await this.#spilled?.find(this.#treeOf(id), key);
-    if (found !== undefined) return found.operation > hidden ? await this.#parts.reads.valueOf(id, key, found.found) : undefined;
-    return hidden > 0 ? undefined : this.#getCommitted(id, key, seq);
+    if (found === undefined) return hidden > 0 ? ownRemove : undefined;
+    return found.operation > hidden ? found : ownRemove;
   }
 
   #getCommitted(id: DictionaryId, key: Uint8Array, seq: Seq): Soon<Uint8Array | undefined> {
@@ -229,6 +254,36 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const reference = await this.#blobs.write(tree, key, value);
     this.checkWritable(tree.id);
     await this.#write(tree.id, key, messageKinds.reference, reference);
+  }
+
+  update(id: DictionaryId, key: Uint8Array, functionNumber: number, argument: Uint8Array): Soon<void> {
+    const operation = operationOf(this.#parts.state.updates, functionNumber, argument);
+    const update = { id, key: key.slice(), operation };
+    return after(this.lock(id, key), () => after(this.#own(id, update.key), (own) => this.#updateOver(own, update)));
+  }
+
+  /** An update in the write set holds all that its transaction has said since the committed value, so that the last message of a key says everything. */
+  #updateOver(own: OwnMessage | undefined, update: KeyUpdate): Soon<void> {
+    const { id, key, operation } = update;
+    const { updates } = this.#parts.state;
+    if (own !== undefined && own.kind !== messageKinds.update) return after(this.#valueOfOwn(id, key, own), (value) => this.#putUpdated(update, value));
+    const operations = own === undefined ? operation : concatBytes([own.value, operation]);
+    const count = own === undefined ? 1 : countOperations(updates, operations);
+    const isLong = operations.length > operationBytesMax || count + this.#chainBelow(id, key) > chainMax;
+    if (isLong) return after(this.getLatest(id, key), (value) => this.#putUpdated(update, value));
+    return this.#write(id, key, messageKinds.update, operations);
+  }
+
+  /** How many updates of a key wait at the top of its tree, which a reader has to gather. */
+  #chainBelow(id: DictionaryId, key: Uint8Array): number {
+    const { active } = this.#treeOf(id);
+    const entry = active.find(key, Infinity);
+    return entry < 0 ? 0 : active.chainLength(entry);
+  }
+
+  #putUpdated({ id, key, operation }: KeyUpdate, value: Uint8Array | undefined): Soon<void> {
+    const result = applyOperations(this.#parts.state.updates, value, operation);
+    return result === undefined ? this.#write(id, key, messageKinds.remove, nothing) : this.#put(id, key, result);
   }
 
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
@@ -419,4 +474,9 @@ function checkMessageSize(key: Uint8Array, value: Uint8Array): void {
 
 function isEmptyRange({ from, to }: KeyRange): boolean {
   return from !== undefined && to !== undefined && compareBytes(from, to) >= 0;
+}
+
+/** Something to be done with what may have to be waited for. */
+function after<T, R>(soon: Soon<T>, go: (value: T) => Soon<R>): Soon<R> {
+  return soon instanceof Promise ? soon.then(go) : go(soon);
 }

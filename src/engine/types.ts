@@ -17,6 +17,26 @@ export type Soon<T> = T | Promise<T>;
  */
 export type TransactionMode = 'snapshot' | 'statement' | 'read';
 
+/**
+ * A function that changes a value by an argument, applied to messages without a read (law 13). Pure and total: the same result at all times and on any
+ * thread, never an error. No value in: the key is not there; no value out: it is gone.
+ */
+export interface UpdateFunction {
+  readonly apply: (value: Uint8Array | undefined, argument: Uint8Array) => Uint8Array | undefined;
+  /** Whether it takes the argument: asked before anything is written. */
+  readonly takes: (argument: Uint8Array) => boolean;
+}
+
+/** Functions by the number that files name them by, which never changes its meaning. */
+export type UpdateFunctions = ReadonlyMap<number, UpdateFunction>;
+
+/** What an environment is told of update functions. */
+export interface UpdateTable {
+  readonly functions: UpdateFunctions;
+  /** Address of a module that exports the same table as `updateTable`, for the tree worker; without one all merges run on the main thread. */
+  readonly module?: string;
+}
+
 export type CompressionName = 'none' | 'lz4' | 'zlib' | 'zstd';
 
 /** How one dictionary is kept; fixed at creation. */
@@ -66,6 +86,8 @@ export interface EngineOptions {
   readonly bufferBytes: number;
   /** Whether large merges may go to the tree worker, a thread with some 45 MB of memory of its own. */
   readonly treeWorker: boolean;
+  /** Functions of `update`. Files that name others are refused as `format`, when it is met. */
+  readonly updates?: UpdateTable;
   /** What a dictionary gets whose creator says nothing. */
   readonly dictionary: DictionaryOptions;
 }
@@ -128,6 +150,11 @@ export interface Transaction {
   put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void>;
   /** Locks and removes; removing what is not there is allowed. */
   remove(id: DictionaryId, key: Uint8Array): Soon<void>;
+  /**
+   * Locks and changes the value by a function of the environment, without reading it where that can be helped. `format`: the function is not known, or
+   * does not take the argument. What it does to the totals the caller states, as for other writes.
+   */
+  update(id: DictionaryId, key: Uint8Array, functionNumber: number, argument: Uint8Array): Soon<void>;
   /** As put, for a key whose only writers hold another lock that this transaction has. */
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void>;
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void>;

@@ -7,7 +7,7 @@ import { EngineError } from '../../src/base/errors.ts';
 import type { DictionaryId, EngineOptions, Environment, Transaction } from '../../src/engine/index.ts';
 import type { SimEnv } from '../sim/sim-env.ts';
 import type { SimRandom } from '../sim/sim-random.ts';
-import { allRows, hex } from './history.ts';
+import { allRows, drawUpdate, hex, updated } from './history.ts';
 import { State } from './state-at.ts';
 import type { Change, Totals } from './state-at.ts';
 import { isInside } from './state-at.ts';
@@ -99,6 +99,7 @@ export const catalog = 1 as DictionaryId;
 export class Clients {
   readonly #sim: SimEnv;
   readonly #random: SimRandom;
+  readonly #updates: SimRandom;
   readonly #ledger: Ledger;
   readonly #engine: Environment;
   readonly #dictionaries: DictionaryId[];
@@ -108,6 +109,7 @@ export class Clients {
   constructor(sim: SimEnv, random: SimRandom, ledger: Ledger, engine: Environment) {
     this.#sim = sim;
     this.#random = random;
+    this.#updates = random.fork('updates');
     this.#ledger = ledger;
     this.#engine = engine;
     this.#keys = random.pick([12, 60, 400]);
@@ -215,9 +217,12 @@ export class Clients {
 
   async #change(transaction: Transaction, changes: Change[], of: { id: DictionaryId; key: Uint8Array; before: Uint8Array | undefined }): Promise<void> {
     const { id, key, before } = of;
-    const value = this.#random.chance(0.3) ? undefined : this.#value();
+    const put = this.#random.chance(0.3) ? undefined : this.#value();
+    const update = this.#updates.chance(0.3) ? drawUpdate(this.#updates) : undefined;
+    const value = update === undefined ? put : updated(before, update);
     const mark = transaction.mark();
-    if (value === undefined) await transaction.remove(id, key);
+    if (update !== undefined) await transaction.update(id, key, update.number, update.argument);
+    else if (value === undefined) await transaction.remove(id, key);
     else await transaction.put(id, key, value);
     const rows = (value === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
     const bytes = (value?.length ?? 0) - (before?.length ?? 0);

@@ -7,6 +7,7 @@ import type { openEnvironment, Cursor, DictionaryId, Durability, EngineOptions, 
 import type { Env } from '../../src/env/index.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 import { ModelEnvironment } from '../support/model-environment.ts';
+import { testFunctions, updateTable } from '../support/update-functions.ts';
 
 /** Small everything, so that few operations reach splits, pushes and evictions. */
 export function smallOptions(random: SimRandom): Partial<EngineOptions> {
@@ -19,6 +20,7 @@ export function smallOptions(random: SimRandom): Partial<EngineOptions> {
     logSegmentBytes: pick(131_072, 262_144),
     checkpointPeriodMs: pick(5, 50, 1000, 100_000),
     durability: pick<Durability>('sync', 'sync', { delayedMs: 20 }),
+    updates: updateTable,
     dictionary: {
       compression: pick('none' as const, 'lz4' as const, 'zlib' as const, 'zstd' as const), pageBytes: pick(1024, 4096, 30_000),
       readPageBytes: pick(512, 1024, 4096), fanout: pick(4, 5, 16),
@@ -70,6 +72,8 @@ export class History {
   readonly #openEnvironment: OpenEnvironment;
   readonly #env: Env;
   readonly #random: SimRandom;
+  /** What becomes an update is drawn apart, so that the rest of a history is the same with or without. */
+  readonly #updates: SimRandom;
   readonly #options: Partial<EngineOptions>;
   readonly #model: ModelEnvironment = new ModelEnvironment();
   readonly #keys: number;
@@ -85,6 +89,7 @@ export class History {
     this.#openEnvironment = start.open;
     this.#env = start.env;
     this.#random = random;
+    this.#updates = random.fork('updates');
     this.#options = options;
     this.#engine = engine;
     this.#keys = random.uint32() % 3 === 0 ? 40 : 1500;
@@ -264,10 +269,23 @@ export class History {
     if (this.#chance(0.06)) return this.#rangeDeleter();
     const length = this.#chance(0.02) ? 3000 + this.#below(9000) : this.#below(120);
     const value = new Uint8Array(length).fill(this.#below(256));
+    if (this.#updates.chance(0.35)) return this.#updater(key);
     return async (transaction, id) => {
       const before = await transaction.get(id, key);
       await transaction.put(id, key, value);
       transaction.count(id, before === undefined ? 1 : 0, value.length - (before?.length ?? 0));
+    };
+  }
+
+  /** Changes a value without reading it; now and then takes it back, or does it many times over. */
+  #updater(key: Uint8Array): (transaction: Transaction, id: DictionaryId) => unknown {
+    const { number, argument } = drawUpdate(this.#updates);
+    const times = this.#updates.chance(0.02) ? 100 : 1;
+    const takesBack = this.#updates.chance(0.1);
+    return async (transaction, id) => {
+      const mark = transaction.mark();
+      for (let i = 0; i < times; i++) await transaction.update(id, key, number, argument);
+      if (takesBack) transaction.rollbackTo(mark);
     };
   }
 
@@ -318,6 +336,20 @@ export class History {
     pair.engine.abort();
     pair.model.abort();
   }
+}
+
+/** One of the functions with an argument; more often than not one that changes what others leave. */
+export function drawUpdate(random: SimRandom): { readonly number: number; readonly argument: Uint8Array } {
+  const dice = random.fraction();
+  const byte = random.uint32() % 256;
+  if (dice < 0.35) return { number: testFunctions.add, argument: Uint8Array.of(byte, byte, 1, 0) };
+  if (dice < 0.85) return { number: testFunctions.append, argument: new Uint8Array(1 + (byte % 3)).fill(byte) };
+  return { number: testFunctions.cap, argument: Uint8Array.of(byte % 24) };
+}
+
+/** What an update makes of a value. */
+export function updated(value: Uint8Array | undefined, { number, argument }: { readonly number: number; readonly argument: Uint8Array }): Uint8Array | undefined {
+  return updateTable.functions.get(number)?.apply(value, argument);
 }
 
 const allOfIt = { rows: 1000, bytes: 1_000_000 };

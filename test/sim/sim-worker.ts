@@ -3,6 +3,7 @@
 
 import type { Clock, Codecs, ServedChannel, WorkerChannel } from '../../src/env/index.ts';
 import { serveMerges } from '../../src/engine/index.ts';
+import { updateTable } from '../support/update-functions.ts';
 import type { SimRandom } from './sim-random.ts';
 
 /** Which work is sent, and whether workers die. */
@@ -76,7 +77,7 @@ class SimChannel implements WorkerChannel {
         this.#listener = listener;
       },
     };
-    serveMerges(served, codecs);
+    serveMerges(served, codecs, () => updateTable.functions);
   }
 
   post(message: unknown): void {

@@ -5,23 +5,10 @@ import { compareBytes } from '../../src/base/bytes.ts';
 import { must } from '../../src/base/assert.ts';
 import { EngineError } from '../../src/base/errors.ts';
 import type {
-  Batch,
-  BatchLimit,
-  Cursor,
-  DictionaryId,
-  DictionaryStatistics,
-  Direction,
-  EngineStatistics,
-  Environment,
-  KeyRange,
-  Load,
-  Seq,
-  Soon,
-  Totals,
-  Transaction,
-  TransactionMode,
-  VerifyReport,
+  Batch, BatchLimit, Cursor, DictionaryId, DictionaryStatistics, Direction, EngineStatistics, Environment, KeyRange, Load, Seq, Soon, Totals,
+  Transaction, TransactionMode, VerifyReport,
 } from '../../src/engine/index.ts';
+import { updateTable } from './update-functions.ts';
 
 interface Version {
   readonly seq: number;
@@ -354,6 +341,13 @@ class ModelTransaction implements Transaction {
 
   remove(id: DictionaryId, key: Uint8Array): Soon<void> {
     return this.#lockAndWrite(id, key, undefined);
+  }
+
+  async update(id: DictionaryId, key: Uint8Array, functionNumber: number, argument: Uint8Array): Promise<void> {
+    const known = updateTable.functions.get(functionNumber);
+    if (known?.takes(argument) !== true) throw new EngineError('format', 'an unknown update');
+    await this.lock(id, key);
+    this.#write(id, key, known.apply(await this.getLatest(id, key), argument));
   }
 
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {

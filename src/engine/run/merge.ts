@@ -11,6 +11,9 @@ import type { RangeDelete } from './range-delete.ts';
 import type { Run } from './run.ts';
 import { RunBuilder } from './run-builder.ts';
 import type { MessageSink } from './run-builder.ts';
+import { PendingUpdates } from './pending-updates.ts';
+import type { UpdateBase } from './pending-updates.ts';
+import type { UpdateSource } from './update.ts';
 import { sharedPrefix } from './sorted-keys.ts';
 
 /** What a merge may drop. */
@@ -21,6 +24,8 @@ export interface DropRule {
   readonly atLeaf: boolean;
   /** Range deletes that go with the inputs: like removes of every key they cover. Above the leaf they go on; there they end. */
   readonly ranges: readonly RangeDelete[];
+  /** Functions, where updates are folded into what they build on; absent: each message says all there is to say, whatever its kind. */
+  readonly updates?: UpdateSource;
 }
 
 /** How far one step goes. Limits are soft: the versions of a key are never parted. */
@@ -33,8 +38,16 @@ export interface StepLimit {
   readonly bound?: Uint8Array;
 }
 
-/** Why a step ended: an input must be fed, the bound or a limit was reached, or all inputs have ended. */
-export type StepEnd = 'input' | 'bound' | 'limit' | 'end';
+/** Why a step ended: an input must be fed, a value must be given that lies elsewhere, the bound or a limit was reached, or all inputs have ended. */
+export type StepEnd = 'input' | 'value' | 'bound' | 'limit' | 'end';
+
+/** A value that updates build on, and that lies elsewhere. */
+export interface WantedValue {
+  readonly key: Uint8Array;
+  readonly reference: Uint8Array;
+}
+
+const wantsValue = -1;
 
 /** A message whose key ranges may cover; `newer`: the seq of the version before it; `keep`: what points alone say. */
 interface Covered {
@@ -57,6 +70,11 @@ export class Merge {
   readonly #snapshots: Float64Array;
   readonly #oldest: number;
   readonly #cover: RangeCover | undefined;
+  readonly #updates: UpdateSource | undefined;
+  /** Updates of the last message's key that wait for what they build on. */
+  #pending: PendingUpdates | undefined;
+  #wanted: WantedValue | undefined;
+  #value: UpdateBase | undefined;
   /** The run that each input is in; absent when it must be fed or has ended. */
   readonly #runs: (Run | undefined)[];
   readonly #ended: boolean[];
@@ -84,6 +102,7 @@ export class Merge {
     this.#snapshots = rule.snapshots;
     this.#oldest = rule.snapshots[0] as number;
     this.#cover = rule.ranges.length === 0 ? undefined : new RangeCover(rule.ranges);
+    this.#updates = rule.updates;
     this.#runs = new Array<Run | undefined>(inputs).fill(undefined);
     this.#ended = new Array<boolean>(inputs).fill(false);
     this.#at = new Uint32Array(inputs);
@@ -95,6 +114,16 @@ export class Merge {
   /** The input that must be fed after a step ended with 'input'. */
   get needs(): number {
     return this.#needs;
+  }
+
+  /** The value that must be given after a step ended with 'value'. */
+  get wanted(): WantedValue {
+    return must(this.#wanted, 'a value is wanted');
+  }
+
+  /** Gives it; undefined: it is lost. */
+  give(value: Uint8Array | undefined): void {
+    this.#value = { value };
   }
 
   /** Messages read so far. */
@@ -137,16 +166,22 @@ export class Merge {
     for (;;) {
       const input = this.#smallest();
       const head = heads[input] as number;
-      if (head === parked) return this.#allEnded() ? 'end' : 'bound';
+      if (head === parked) return this.#pause(sink);
       const run = this.#runs[input] as Run;
       const at = this.#at[input] as number;
       const seq = run.seqs === undefined ? 0 : (run.seqs[at] as number);
       let newer = Infinity;
       if (head === this.#lastHead && this.#isLastKey(run, at)) newer = this.#lastSeq;
-      else if (messages >= messagesMax || bytes >= bytesMax) return 'limit';
-      let keep = newer === Infinity || (newer > oldest && this.#isSeen(seq, newer));
-      if (this.#cover !== undefined) keep = this.#isKeptUnder(this.#cover, sink, { run, at, seq, newer, keep });
-      if (keep) bytes += this.#give(sink, run, at, seq);
+      else {
+        bytes += this.#endPending(sink);
+        if (messages >= messagesMax || bytes >= bytesMax) return 'limit';
+      }
+      const keep = newer === Infinity || (newer > oldest && this.#isSeen(seq, newer));
+      if (this.#cover !== undefined || this.#pending !== undefined) {
+        const taken = this.#takeBeside(sink, { run, at, seq, newer, keep });
+        if (taken === wantsValue) return 'value';
+        bytes += taken;
+      } else if (keep) bytes += this.#keep(sink, run, at, seq);
       messages++;
       this.#read++;
       this.#lastRun = run;
@@ -172,6 +207,78 @@ export class Merge {
     if (this.#stands > 0 && this.#atLeaf && run.kinds[at] !== messageKinds.remove) sink.append(removeOf(run.key(at), this.#stands), 0, this.#stands);
     this.#stands = 0;
     return true;
+  }
+
+  /** Nothing is left before the bound, or at all. */
+  #pause(sink: MessageSink): 'end' | 'bound' {
+    this.#endPending(sink);
+    return this.#allEnded() ? 'end' : 'bound';
+  }
+
+  /** Takes a message of a key that has updates waiting, or range deletes around; its bytes, if it stays; `wantsValue`. */
+  #takeBeside(sink: MessageSink, of: Covered): number {
+    if (this.#pending !== undefined) {
+      const taken = this.#meet(sink, of);
+      if (taken !== undefined) return taken;
+    }
+    const keep = this.#cover === undefined ? of.keep : this.#isKeptUnder(this.#cover, sink, of);
+    return keep ? this.#keep(sink, of.run, of.at, of.seq) : 0;
+  }
+
+  /** Hands a kept message on; an update waits for what it builds on. */
+  #keep(sink: MessageSink, run: Run, at: number, seq: number): number {
+    if (run.kinds[at] !== messageKinds.update || this.#updates === undefined) return this.#give(sink, run, at, seq);
+    this.#pending = new PendingUpdates(run, at, seq);
+    return 0;
+  }
+
+  /**
+   * Updates wait and an older message of their key comes: one more of them, or what they build on, which may be the absence that a range delete between
+   * has left (law 12). Undefined: they are written, and the message is yet to be taken.
+   */
+  #meet(sink: MessageSink, of: Covered): number | undefined {
+    const { run, at, seq, keep } = of;
+    const pending = must(this.#pending, 'updates wait');
+    const range = this.#cover?.above(run.keys, run.keyOffsets[at] as number, run.keyOffsets[at + 1] as number, seq) ?? Infinity;
+    const kind = range <= pending.oldestSeq ? messageKinds.remove : run.kinds[at];
+    if (kind === messageKinds.update) {
+      pending.add(run, at, seq, keep);
+      return 0;
+    }
+    if (kind === messageKinds.reference) return this.#meetReference(sink, of);
+    this.#foldPending(sink, { value: kind === messageKinds.put ? run.value(at) : undefined });
+    return undefined;
+  }
+
+  /** What updates build on lies elsewhere: above the leaf both stay, whoever sees them; at the leaf the value is asked for. */
+  #meetReference(sink: MessageSink, { run, at, seq }: Covered): number | undefined {
+    if (!this.#atLeaf) return this.#foldPending(sink, undefined) + this.#give(sink, run, at, seq);
+    if (this.#value === undefined) {
+      this.#wanted = { key: run.key(at).slice(), reference: run.value(at).slice() };
+      return wantsValue;
+    }
+    this.#foldPending(sink, this.#value);
+    this.#value = undefined;
+    return undefined;
+  }
+
+  /** No older message of their key came: at the leaf, or under a range delete that hides what is below, there is none. */
+  #endPending(sink: MessageSink): number {
+    const pending = this.#pending;
+    if (pending === undefined) return 0;
+    const { key, oldestSeq } = pending;
+    const isAbsent = this.#atLeaf || (this.#cover?.above(key, 0, key.length, 0) ?? Infinity) <= oldestSeq;
+    return this.#foldPending(sink, isAbsent ? { value: undefined } : undefined);
+  }
+
+  /** Writes what waits, and returns its bytes. */
+  #foldPending(sink: MessageSink, base: UpdateBase | undefined): number {
+    const functions = must(this.#updates?.functions, 'functions are there before the first update is');
+    const run = must(this.#pending, 'updates wait').finish(functions, base);
+    this.#pending = undefined;
+    let bytes = 0;
+    for (let at = 0; at < run.count; at++) bytes += this.#give(sink, run, at, run.seq(at));
+    return bytes;
   }
 
   /** Hands a kept message on and returns its bytes, or 0 when it ends here. */

@@ -1,8 +1,11 @@
 // Messages: the changes that travel through the tree, and the numbers that their kinds have on disk. A kind that this program does not
 // know is a file of a newer program, not damage: EngineError `format`. See docs/file-format.md, "Runs".
 
-/** Kinds of messages as stored; the numbers never change their meaning. 2 (range delete, which is in no run) and 3 (update) are taken. `reference`: a put whose value lies in a blob. */
-export const messageKinds = { put: 0, remove: 1, reference: 4 } as const;
+/**
+ * Kinds of messages as stored; the numbers never change their meaning. 2 is taken: a range delete, which is in no run. `reference`: a put whose value
+ * lies in a blob.
+ */
+export const messageKinds = { put: 0, remove: 1, update: 3, reference: 4 } as const;
 
 /** A kind as stored. */
 export type MessageKind = (typeof messageKinds)[keyof typeof messageKinds];
@@ -14,7 +17,7 @@ export function isMessageKind(kind: number): boolean {
   return known.has(kind);
 }
 
-/** One change of one key: which commit it belongs to, what it does, and the value of a put (empty for a remove). */
+/** One change of one key: which commit it belongs to, what it does, and the value of a put (empty for a remove; of an update its operations). */
 export interface Message {
   readonly key: Uint8Array;
   readonly seq: number;

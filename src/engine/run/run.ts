@@ -118,8 +118,7 @@ export class Run implements RunColumns {
 
   kind(index: number): MessageKind {
     const kind = this.kinds[index];
-    if (kind === messageKinds.reference) return kind;
-    return kind === messageKinds.remove ? messageKinds.remove : messageKinds.put;
+    return kind === messageKinds.reference || kind === messageKinds.update || kind === messageKinds.remove ? kind : messageKinds.put;
   }
 
   key(index: number): Uint8Array {

@@ -6,7 +6,7 @@ import type { BlockNumber } from '../block/block-number.ts';
 import { Front } from '../tree/front.ts';
 import type { Spill } from '../tree/spilled.ts';
 import type { TreeRecord } from '../tree/tree.ts';
-import type { DictionaryId } from '../types.ts';
+import type { DictionaryId, UpdateFunctions } from '../types.ts';
 import type { RecordVisitor } from '../wal/record.ts';
 import { RecordReader } from '../wal/record.ts';
 import { damageOf, isDamage } from './damage.ts';
@@ -98,12 +98,12 @@ function newestFront(found: FoundDictionary): Front {
 const partsAtOnce = 1 << 20;
 
 /** Opens a directory for salvage. `locked` when somebody has it open, `corruption` when no checkpoint can be read at all. */
-export async function readDirectory(env: Env, path: string, report: DamageSink): Promise<DirectoryReader> {
+export async function readDirectory(env: Env, path: string, report: DamageSink, updates: UpdateFunctions = new Map()): Promise<DirectoryReader> {
   const lock = await env.files.lockDirectory(path);
   try {
     const store = await FoundStore.open(env, `${path}/data.frond`, report);
     try {
-      return await overlaid(env, { path, lock, store, report });
+      return await overlaid(env, { path, lock, store, report, updates });
     } catch (error) {
       await store.close();
       throw error;
@@ -119,9 +119,10 @@ interface Opened {
   readonly lock: DirectoryLock;
   readonly store: FoundStore;
   readonly report: DamageSink;
+  readonly updates: UpdateFunctions;
 }
 
-async function overlaid(env: Env, { path, lock, store, report }: Opened): Promise<DirectoryReader> {
+async function overlaid(env: Env, { path, lock, store, report, updates }: Opened): Promise<DirectoryReader> {
   const overlay = new LogOverlay(store.trees, store.spills);
   const record = (seq: number, body: Uint8Array): void => {
     overlay.seq = seq;
@@ -135,7 +136,7 @@ async function overlaid(env: Env, { path, lock, store, report }: Opened): Promis
   await readFoundLog(env, `${path}/log`, store.superblock.root?.logFrom.seq ?? 1, { visit: { record }, report });
   const found = [...overlay.dictionaries.values()].filter(({ isDropped }) => !isDropped);
   const blobs = new FoundBlobs(env, `${path}/blob`);
-  const sources = { store, blobs, codecs: env.codecs, tasks: env.tasks, report };
+  const sources = { store, blobs, codecs: env.codecs, tasks: env.tasks, report, updates };
   return {
     dictionaries: found.map(({ record: { id } }) => id).sort((a, b) => a - b),
     rows: (id) => {

@@ -24,6 +24,7 @@ import { damageOf, isDamage } from './damage.ts';
 import type { DamageSink } from './damage.ts';
 import type { FoundBlobs } from './found-blobs.ts';
 import type { FoundStore } from './found-store.ts';
+import type { UpdateFunctions } from '../types.ts';
 
 /** One row that could be read; the bytes are the caller's. */
 export interface FoundRow {
@@ -38,6 +39,8 @@ export interface TreeSources {
   readonly codecs: Codecs;
   readonly tasks: Tasks;
   readonly report: DamageSink;
+  /** Functions of updates. */
+  readonly updates: UpdateFunctions;
 }
 
 /** What waits above a part of the tree, newest first. */
@@ -132,13 +135,17 @@ export class TreeReader {
       if (layer instanceof Front) inputs.unshift(fromFront(layer, range));
       else inputs.unshift(...layer.extents.map((extent) => this.#extent(extent, range, { isLeaf: false, seq: layer.seq })));
     }
-    const merge = new Merge(inputs.length, { snapshots: newest, atLeaf: true, ranges });
+    const merge = new Merge(inputs.length, { snapshots: newest, atLeaf: true, ranges, updates: { functions: this.#sources.updates } });
     const sink = new RowSink();
     for (;;) {
       const end = merge.step(sink, { messages: stepMessages });
       if (end === 'input') {
         const window = await inputs[merge.needs]?.();
         merge.feed(merge.needs, window?.run, window?.start, window?.end);
+        continue;
+      }
+      if (end === 'value') {
+        merge.give(await this.#large(merge.wanted.key, merge.wanted.reference));
         continue;
       }
       if (sink.rows.length > 0) yield* this.#withValues(sink.take());

@@ -19,12 +19,14 @@ const keyLength = 1;
 const valueLength = 2;
 const seqLow = 3;
 const seqHigh = 4;
-const kind = 5;
+const kind = 5; // low byte; above it, of an update: how many follow one another up to it
 const older = 6; // entry with the same key before this one, plus 1; 0: none
 const hash = 7;
 const width = 8;
 
 const twoTo32 = 4294967296;
+const kindMask = 0xff;
+const chainShift = 8;
 
 /** Copies source[start, end) to `at`: short ones by a loop, which a call would cost more than. */
 function copyInto(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): void {
@@ -226,6 +228,7 @@ export class Front {
     const slot = this.#slotOf(this.#arena, start, start + (rows[row + keyLength] as number), rows[row + hash] as number);
     const before = this.#table[slot] as number;
     rows[row + older] = before;
+    if (rows[row + kind] === messageKinds.update) rows[row + kind] = messageKinds.update | ((1 + (before === 0 ? 0 : this.chainLength(before - 1))) << chainShift);
     if (before === 0) this.#keys += 1;
     this.#table[slot] = entry + 1;
   }
@@ -265,13 +268,23 @@ export class Front {
     return entry;
   }
 
+  /** The entry of the same key before this one, or -1. */
+  olderOf(entry: number): number {
+    return (this.#rows[entry * width + older] as number) - 1;
+  }
+
+  /** How many updates of one key end with this entry, one behind the other; 0 for another kind. */
+  chainLength(entry: number): number {
+    return (this.#rows[entry * width + kind] as number) >>> chainShift;
+  }
+
   seq(entry: number): number {
     const row = entry * width;
     return (this.#rows[row + seqHigh] as number) * twoTo32 + (this.#rows[row + seqLow] as number);
   }
 
   kind(entry: number): number {
-    return this.#rows[entry * width + kind] as number;
+    return (this.#rows[entry * width + kind] as number) & kindMask;
   }
 
   /** A view; never changes. */
@@ -297,7 +310,7 @@ export class Front {
     slice.valueStart = slice.keyEnd;
     slice.valueEnd = slice.keyEnd + (this.#rows[row + valueLength] as number);
     slice.seq = this.seq(entry);
-    slice.kind = this.#rows[row + kind] as number;
+    slice.kind = (this.#rows[row + kind] as number) & kindMask;
   }
 
   /** Bytes of blobs that its entries refer to, by segment. */

@@ -6,9 +6,7 @@ import { assert } from '../../base/assert.ts';
 import { compareRange } from '../../base/bytes.ts';
 import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
-import { decodeReference, encodeReference } from '../run/blob-reference.ts';
 import { messageKinds } from '../run/message.ts';
-import { RunBuilder } from '../run/run-builder.ts';
 import type { Run } from '../run/run.ts';
 import type { Front } from './front.ts';
 import type { Extent, InternalNode } from './node.ts';
@@ -17,9 +15,12 @@ import { ScanCover } from './scan-cover.ts';
 import type { ScanRange, ScanSource } from './scan-source.ts';
 import { ChainSource, ExtentSource, FrontSource } from './scan-source.ts';
 import { isMiss, search } from './search.ts';
+import { saidBy, updatedBy } from './found.ts';
+import type { Found } from './found.ts';
+import { singleRow } from './rows.ts';
+import type { Rows } from './rows.ts';
 import { searchChain } from './search-chain.ts';
 import type { ChainPlace } from './search-chain.ts';
-import type { BlobReference } from '../run/blob-reference.ts';
 import type { Chain, TakenBack } from './spilled.ts';
 import { isTakenBack, SpilledFront } from './spilled.ts';
 import type { Miss, Part, Tree } from './tree.ts';
@@ -40,34 +41,6 @@ export interface ScanView {
   readonly forward: boolean;
   /** The transaction's own writes and how many of them count. */
   readonly own: OwnWrites | undefined;
-}
-
-/** Rows by reference. */
-export class Rows {
-  readonly runs: Run[] = [];
-  readonly indexes: number[] = [];
-  bytes: number = 0;
-  /** How many of them refer to their values. */
-  references: number = 0;
-
-  get length(): number {
-    return this.runs.length;
-  }
-
-  add(run: Run, index: number): void {
-    this.runs.push(run);
-    this.indexes.push(index);
-    const { keyOffsets, valueOffsets } = run;
-    this.bytes += (keyOffsets[index + 1] as number) - (keyOffsets[index] as number);
-    this.bytes += (valueOffsets[index + 1] as number) - (valueOffsets[index] as number);
-    if (run.kinds[index] === messageKinds.reference) this.#addReference(run, index);
-  }
-
-  /** The value counts, not what refers to it. */
-  #addReference(run: Run, index: number): void {
-    this.references += 1;
-    this.bytes += decodeReference(run.value(index)).length;
-  }
 }
 
 /** A source with the window it stands in. */
@@ -109,6 +82,11 @@ export class Scan {
   /** The key that was last decided on, given or not. */
   #lastRun: Run | undefined;
   #lastIndex: number = 0;
+  /** Updates of the key being decided, newest first: what the transaction has said itself, and what is committed. */
+  #ownUpdate: Uint8Array | undefined;
+  readonly #updates: Uint8Array[] = [];
+  /** Where heads go when the key is decided: none moves behind an update before that, for after a Miss the key is begun anew. */
+  readonly #moves: { readonly head: Head; readonly to: number }[] = [];
 
   constructor(view: ScanView, range: ScanRange) {
     this.#view = view;
@@ -275,7 +253,7 @@ export class Scan {
     }
     const step = forward ? 1 : -1;
     let at = from;
-    while (at !== to && rows.length < limit.rows && rows.bytes < limit.bytes) {
+    while (at !== to && rows.length < limit.rows && rows.bytes < limit.bytes && run.kinds[at] !== messageKinds.update) {
       if (run.kinds[at] !== messageKinds.remove) rows.add(run, at);
       at += step;
     }
@@ -304,12 +282,13 @@ export class Scan {
     const run = first.run as Run;
     const index = first.at;
     let decided = first.fresh && this.#decided(run, index);
+    this.#forgetUpdates();
     for (let i = best; i < this.#heads.length; i++) {
       const head = this.#heads[i] as Head;
       if (head.run === undefined || (i > best && compareEntries(head.run, head.at, run, index) !== 0)) continue;
       let at = head.at;
       do {
-        if (!decided && counts(head, at)) decided = this.#give(head, head.run, at, rows);
+        if (!decided && this.#counts(head, at)) decided = this.#give(head, head.run, at, rows);
         at += 1;
       } while (at < head.end && compareEntries(head.run, at, run, index) === 0);
       if (at === head.end && head.cutAfter && !decided) {
@@ -317,8 +296,9 @@ export class Scan {
         if (miss !== undefined) return miss;
         decided = true;
       }
-      move(head, at);
+      this.#move(head, at);
     }
+    this.#endKey(run, index, decided, rows);
     return undefined;
   }
 
@@ -327,6 +307,7 @@ export class Scan {
     const run = first.run as Run;
     const index = first.at;
     let decided = first.fresh && this.#decided(run, index);
+    this.#forgetUpdates();
     for (let i = best; i < this.#heads.length; i++) {
       const head = this.#heads[i] as Head;
       if (head.run === undefined || (i > best && compareEntries(head.run, head.at, run, index) !== 0)) continue;
@@ -338,20 +319,68 @@ export class Scan {
         decided = true;
       }
       for (let at = start; at <= head.at && !decided; at++) {
-        if (counts(head, at)) decided = this.#give(head, head.run, at, rows);
+        if (this.#counts(head, at)) decided = this.#give(head, head.run, at, rows);
       }
-      move(head, start - 1);
+      this.#move(head, start - 1);
     }
+    this.#endKey(run, index, decided, rows);
     return undefined;
   }
 
-  /** Takes the message at `index` as what the snapshot sees of its key. */
-  #give(head: Head, run: Run, index: number, rows: Rows): true {
+  /** Whether the message at `at` is among those that decide: of its own ones a transaction's newest says all that they say. */
+  #counts(head: Head, at: number): boolean {
+    return counts(head, at) && !(head.isOwn && this.#ownUpdate !== undefined);
+  }
+
+  #forgetUpdates(): void {
+    this.#ownUpdate = undefined;
+    this.#updates.length = 0;
+    this.#moves.length = 0;
+  }
+
+  get #hasUpdates(): boolean {
+    return this.#ownUpdate !== undefined || this.#updates.length > 0;
+  }
+
+  #move(head: Head, to: number): void {
+    if (this.#hasUpdates) this.#moves.push({ head, to });
+    else move(head, to);
+  }
+
+  /** Takes the message at `index` as what the snapshot sees of its key; whether nothing older matters. */
+  #give(head: Head, run: Run, index: number, rows: Rows): boolean {
+    const kind = run.kinds[index];
+    const isHidden = this.#cover !== undefined && (head.source.fixedSeq ?? run.seq(index)) < this.#cover.hiddenBelow(run.key(index), head.isOwn);
+    if (kind === messageKinds.update && !isHidden) {
+      if (head.isOwn) this.#ownUpdate = run.value(index);
+      else this.#updates.push(run.value(index));
+      return false;
+    }
     this.#lastRun = run;
     this.#lastIndex = index;
-    if (run.kinds[index] === messageKinds.remove) return true;
-    if (this.#cover === undefined || (head.source.fixedSeq ?? run.seq(index)) >= this.#cover.hiddenBelow(run.key(index), head.isOwn)) rows.add(run, index);
+    const isThere = kind !== messageKinds.remove && !isHidden;
+    if (this.#hasUpdates) this.#giveUpdated(run.key(index), isThere ? saidBy(run, index) : undefined, rows);
+    else if (isThere) rows.add(run, index);
     return true;
+  }
+
+  /** Gives what the updates make of what they build on; of a value that lies elsewhere whoever fetches it does. */
+  #giveUpdated(key: Uint8Array, base: Found, rows: Rows): void {
+    const newestFirst = this.#ownUpdate === undefined ? [...this.#updates] : [this.#ownUpdate, ...this.#updates];
+    const made = updatedBy(this.#view.tree.updates, base, newestFirst);
+    if (made === 'removed') return;
+    if (made instanceof Uint8Array) rows.add(singleRow(key, made), 0);
+    else rows.addUpdated(singleRow(key, made), made.updates ?? []);
+  }
+
+  /** Every head is behind the key: updates that nothing older was found for build on nothing. */
+  #endKey(run: Run, index: number, decided: boolean, rows: Rows): void {
+    if (!decided && this.#hasUpdates) {
+      this.#lastRun = run;
+      this.#lastIndex = index;
+      this.#giveUpdated(run.key(index), undefined, rows);
+    }
+    for (const { head, to } of this.#moves) move(head, to);
   }
 
   /** The newest message of a key that the transaction has spilled itself. */
@@ -368,20 +397,26 @@ export class Scan {
   #ask(run: Run, index: number, rows: Rows): Miss | undefined {
     const { tree, cache, seq } = this.#view;
     const key = run.key(index);
-    const own = this.#askOwn(key);
+    const own = this.#ownUpdate === undefined ? this.#askOwn(key) : undefined;
     if (own !== undefined && 'block' in own) return own;
     if (own !== undefined) {
       const isHidden = own.run.seq(own.index) < (this.#cover?.hiddenBelow(key, true) ?? 0);
       this.#lastRun = run;
       this.#lastIndex = index;
-      if (!isHidden && own.run.kinds[own.index] !== messageKinds.remove) rows.add(own.run, own.index);
-      return undefined;
+      const kind = own.run.kinds[own.index];
+      if (isHidden || kind !== messageKinds.update) {
+        if (!isHidden && kind !== messageKinds.remove) rows.add(own.run, own.index);
+        return undefined;
+      }
+      this.#ownUpdate = own.run.value(own.index);
     }
     const found = this.#cover?.hiddenBelow(key, false) === Infinity ? undefined : search(tree, cache, key, seq);
     if (isMiss(found)) return found;
     this.#lastRun = run;
     this.#lastIndex = index;
-    if (found !== undefined && found !== 'removed') rows.add(singleRow(key, found), 0);
+    // The search has gathered what is committed.
+    this.#updates.length = 0;
+    this.#giveUpdated(key, found, rows);
     return undefined;
   }
 }
@@ -429,12 +464,4 @@ function intersect(...ranges: readonly ScanRange[]): ScanRange {
     if (range.to !== undefined && (to === undefined || compareKeys(range.to, to) < 0)) to = range.to;
   }
   return { from, to };
-}
-
-/** A run of one put. */
-function singleRow(key: Uint8Array, found: Uint8Array | BlobReference): Run {
-  const value = found instanceof Uint8Array ? found : encodeReference(found);
-  const builder = new RunBuilder();
-  builder.appendMessage({ key, seq: 0, kind: found instanceof Uint8Array ? messageKinds.put : messageKinds.reference, value });
-  return builder.finish();
 }

@@ -7,12 +7,11 @@ import { keyHash } from '../../base/hash.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { filterKey } from '../cache/part-cache.ts';
 import { Filter } from '../run/filter.ts';
-import type { Front } from './front.ts';
-import { decodeReference } from '../run/blob-reference.ts';
-import type { BlobReference } from '../run/blob-reference.ts';
 import { messageKinds } from '../run/message.ts';
 import { coveringSeq } from '../run/range-delete.ts';
 import type { Run } from '../run/run.ts';
+import { said, updatedBy } from './found.ts';
+import type { Found } from './found.ts';
 import { basementRun, missOf } from './lookup.ts';
 import { searchChain } from './search-chain.ts';
 import { SpilledFront } from './spilled.ts';
@@ -20,31 +19,9 @@ import type { Extent, TreeNode } from './node.ts';
 import { childOf } from './node.ts';
 import type { Miss, Part, Tree } from './tree.ts';
 
-/** What a search found: a value, a reference to one, or `removed`, or nothing. */
-export type Found = Uint8Array | BlobReference | 'removed' | undefined;
-
-/** Whether what was found is a reference. */
-export function isReference(found: Found): found is BlobReference {
-  return typeof found === 'object' && 'segment' in found;
-}
-
 /** Whether a search or lookup stopped at something that is not in memory. */
 export function isMiss(found: Found | TreeNode | Run | Miss): found is Miss {
   return typeof found === 'object' && 'block' in found;
-}
-
-/** What a message says of its key. */
-export function foundIn(run: Run, index: number): Exclude<Found, undefined> {
-  const kind = run.kinds[index];
-  if (kind === messageKinds.put) return run.value(index);
-  return kind === messageKinds.reference ? decodeReference(run.value(index)) : 'removed';
-}
-
-/** As `foundIn`, of an entry of a front. */
-export function foundInFront(front: Front, entry: number): Exclude<Found, undefined> {
-  const kind = front.kind(entry);
-  if (kind === messageKinds.put) return front.value(entry);
-  return kind === messageKinds.reference ? decodeReference(front.value(entry)) : 'removed';
 }
 
 /** A key that is looked for, the newest seq that counts, and the newest seq with which a range delete on the path covers it; 0: none does. */
@@ -53,10 +30,22 @@ interface Wanted {
   readonly hash: number;
   readonly seq: number;
   hidden: number;
+  /** Updates that were met on the way to what they build on, newest first; absent: none. */
+  updates: Uint8Array[] | undefined;
+}
+
+/** Takes a message that the snapshot sees: what it says of the key, or undefined when it is an update of what is older. */
+function take(wanted: Wanted, kind: number, value: Uint8Array): Found {
+  if (kind === messageKinds.update) {
+    (wanted.updates ??= []).push(value);
+    return undefined;
+  }
+  return said(kind, value);
 }
 
 /** The newest message of the key that is seen in one extent. */
-function searchExtent(cache: PartCache<Part>, extent: Extent, { key, hash, seq, hidden }: Wanted): Found | Miss {
+function searchExtent(cache: PartCache<Part>, extent: Extent, wanted: Wanted): Found | Miss {
+  const { key, hash, seq } = wanted;
   const { fences } = extent;
   if (fences.minSeq > seq) return undefined;
   const first = fences.firstFor(key);
@@ -70,9 +59,22 @@ function searchExtent(cache: PartCache<Part>, extent: Extent, { key, hash, seq, 
   for (let i = first; i < fences.length; i++) {
     const run = basementRun(cache, extent, i);
     if (run === undefined) return missOf(extent, i);
-    const at = run.find(key, 0, run.count, seq);
-    if (at >= 0) return run.seq(at) >= hidden ? foundIn(run, at) : 'removed';
+    const found = searchRun(run, wanted);
+    if (found !== undefined) return found;
     if (i + 1 < fences.length && compareBytes(fences.firstKey(i + 1), key) > 0) break;
+  }
+  return undefined;
+}
+
+/** The message of the key in one basement that decides, if one does. */
+function searchRun(run: Run, wanted: Wanted): Found {
+  const { key, seq, hidden } = wanted;
+  const first = run.find(key, 0, run.count, seq);
+  if (first < 0) return undefined;
+  for (let at = first; at < run.count && (at === first || run.sorted.equals(at, key)); at++) {
+    if (run.seq(at) < hidden) return 'removed';
+    const found = take(wanted, run.kinds[at] as number, run.value(at));
+    if (found !== undefined) return found;
   }
   return undefined;
 }
@@ -87,7 +89,10 @@ function searchFronts(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found
     }
     const entry = front.find(key, seq, hash);
     const hidden = front.ranges.length === 0 ? 0 : coveringSeq(front.ranges, key, seq);
-    if (entry >= 0) return front.seq(entry) >= hidden ? foundInFront(front, entry) : 'removed';
+    for (let at = entry; at >= 0; at = front.olderOf(at)) {
+      const found = front.seq(at) >= hidden ? take(wanted, front.kind(at), front.value(at)) : 'removed';
+      if (found !== undefined) return found;
+    }
     // What is below is older than the range delete.
     if (hidden > 0) return 'removed';
   }
@@ -95,11 +100,13 @@ function searchFronts(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found
 }
 
 /** A committed transaction's spilled part: what it put or removed, or hid with a range delete. */
-function searchSpilled(cache: PartCache<Part>, front: SpilledFront, { key, seq }: Wanted): Found | Miss {
+function searchSpilled(cache: PartCache<Part>, front: SpilledFront, wanted: Wanted): Found | Miss {
+  const { key, seq } = wanted;
   if (front.seq > seq) return undefined;
   const found = searchChain(cache, front.spill.extents, key, everyOperation);
   if (found !== undefined && 'block' in found) return found;
-  if (found !== undefined) return foundIn(found.run, found.index);
+  const taken = found === undefined ? undefined : take(wanted, found.run.kinds[found.index] as number, found.run.value(found.index));
+  if (taken !== undefined) return taken;
   return coveringSeq(front.ranges, key, seq) > 0 ? 'removed' : undefined;
 }
 
@@ -107,7 +114,15 @@ const everyOperation = { seqMax: Infinity, takenBack: [] };
 
 /** The value of `key` as the snapshot `seq` sees it; `removed` and undefined both mean that there is none. */
 export function search(tree: Tree, cache: PartCache<Part>, key: Uint8Array, seq: number): Found | Miss {
-  const wanted: Wanted = { key, hash: keyHash(key, 0, key.length), seq, hidden: 0 };
+  const wanted: Wanted = { key, hash: keyHash(key, 0, key.length), seq, hidden: 0, updates: undefined };
+  const found = searchPath(tree, cache, wanted);
+  if (wanted.updates === undefined || isMiss(found)) return found;
+  return updatedBy(tree.updates, found, wanted.updates);
+}
+
+/** The message that decides, on the way from the fronts to the leaf. */
+function searchPath(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found | Miss {
+  const { key, seq } = wanted;
   let found: Found | Miss = searchFronts(tree, cache, wanted);
   let number = tree.root;
   while (found === undefined) {

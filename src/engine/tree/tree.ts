@@ -7,7 +7,7 @@ import type { PartCache } from '../cache/part-cache.ts';
 import { nodeKey } from '../cache/part-cache.ts';
 import { Filter } from '../run/filter.ts';
 import { Run } from '../run/run.ts';
-import type { DictionaryId, DictionaryOptions } from '../types.ts';
+import type { DictionaryId, DictionaryOptions, UpdateFunctions } from '../types.ts';
 import { Front } from './front.ts';
 import type { SpilledFront } from './spilled.ts';
 import type { Extent, TreeNode } from './node.ts';
@@ -95,12 +95,15 @@ export class Tree {
   /** The newest commit that changed it. */
   lastSeq: number;
   readonly #cache: PartCache<Part>;
+  /** Functions of updates. */
+  readonly updates: UpdateFunctions;
   #base: { rows: number; bytes: number };
   #deltas: TotalsDelta[] = [];
   /** Totals of what is below the fronts. */
   #flushed: { rows: number; bytes: number };
 
-  constructor(record: TreeRecord, cache: PartCache<Part>) {
+  constructor(record: TreeRecord, cache: PartCache<Part>, updates: UpdateFunctions) {
+    this.updates = updates;
     this.id = record.id;
     this.options = record.options;
     this.createdSeq = record.createdSeq;

@@ -3,13 +3,15 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { compareBytes } from '../../../src/base/bytes.ts';
+import { compareBytes, concatBytes } from '../../../src/base/bytes.ts';
 import type { Merge, StepEnd, StepLimit } from '../../../src/engine/run/merge.ts';
 import { messageKinds } from '../../../src/engine/run/message.ts';
 import { coversKey } from '../../../src/engine/run/range-delete.ts';
 import type { RangeDelete } from '../../../src/engine/run/range-delete.ts';
 import type { Message } from '../../../src/engine/run/message.ts';
 import { RunBuilder } from '../../../src/engine/run/run-builder.ts';
+import { applyOperations, operationOf } from '../../../src/engine/run/update.ts';
+import { testFunctions, updateTable } from '../../support/update-functions.ts';
 import { messagesOf, runOfMessages, sortMessages } from './messages.ts';
 
 /** Layers of messages, newest first, and the snapshots that are open. */
@@ -29,13 +31,14 @@ const keyBytes = fc.oneof(
 interface Change {
   readonly key: readonly number[];
   readonly isRemove: boolean;
+  readonly isUpdate: boolean;
   readonly depth: number;
 }
 
-const change: fc.Arbitrary<Change> = fc.record({ key: keyBytes, isRemove: fc.boolean(), depth: fc.nat(7) });
+const change: fc.Arbitrary<Change> = fc.record({ key: keyBytes, isRemove: fc.boolean(), isUpdate: fc.boolean(), depth: fc.nat(7) });
 
 /** A history: seqs in order of the list; for each key what is newer is never in an older layer. */
-export const history: fc.Arbitrary<History> = fc
+const historyOf = (updates: boolean): fc.Arbitrary<History> => fc
   .record({
     changes: fc.array(change, { maxLength: 60 }),
     prefix: fc.constantFrom([], [7, 7, 7]),
@@ -51,14 +54,16 @@ export const history: fc.Arbitrary<History> = fc
     const layers: Message[][] = Array.from({ length: layerCount }, () => []);
     const highest = new Map<string, number>();
     const seqOf = (i: number): number => (i + 1) * seqStep;
-    changes.forEach(({ key, isRemove, depth }, i) => {
+    changes.forEach(({ key, isRemove, isUpdate, depth }, i) => {
       const name = key.join();
       const layer = Math.min(depth % layerCount, highest.get(name) ?? layerCount - 1);
       highest.set(name, layer);
       // A leaf has settled versions: the oldest of a key, with seq 0, never a remove.
       const isSettled = settled && atLeaf && layer === layerCount - 1 && !layers[layer]!.some((other) => other.key.join() === [...prefix, ...key].join());
-      const kind = isRemove && !isSettled ? messageKinds.remove : messageKinds.put;
-      const value = kind === messageKinds.put ? Uint8Array.of(i, 1, 2) : new Uint8Array();
+      const changed = isRemove ? messageKinds.remove : messageKinds.put;
+      const kind = isSettled ? messageKinds.put : isUpdate && updates ? messageKinds.update : changed;
+      const values = { [messageKinds.put]: Uint8Array.of(i, 1, 2), [messageKinds.remove]: new Uint8Array(), [messageKinds.update]: operation(i) };
+      const value = values[kind];
       layers[layer]!.push({ key: Uint8Array.from([...prefix, ...key]), seq: isSettled ? 0 : seqOf(i), kind, value });
     });
     const visible = Math.max(0, seqOf(changes.length - 1) - visibleBack * seqStep);
@@ -71,19 +76,39 @@ export const history: fc.Arbitrary<History> = fc
     return { layers: layers.map(sortMessages), snapshots, atLeaf, ranges: deletes };
   });
 
-/** The version that a reader at `snapshot` comes to first; a range delete is a remove, older than a point of its own seq. */
-export function read(messages: readonly Message[], key: Uint8Array, snapshot: number, ranges: readonly RangeDelete[]): Message | undefined {
-  let newest: Message | undefined;
-  for (const message of messages) {
-    if (compareBytes(message.key, key) !== 0 || message.seq > snapshot) continue;
-    if (newest === undefined || message.seq > newest.seq) newest = message;
-  }
-  const hidden = Math.max(0, ...ranges.filter((range) => range.seq <= snapshot && coversKey(range, key)).map(({ seq }) => seq));
-  if (hidden > (newest?.seq ?? 0)) return { key, seq: hidden, kind: messageKinds.remove, value: new Uint8Array() };
-  return newest;
+/** Puts, removes and range deletes. */
+export const history: fc.Arbitrary<History> = historyOf(false);
+/** Updates among them. */
+export const updateHistory: fc.Arbitrary<History> = historyOf(true);
+
+/** An update that others can tell from it; now and then one that removes what is long. */
+function operation(i: number): Uint8Array {
+  return i % 5 === 4 ? operationOf(updateTable.functions, testFunctions.cap, Uint8Array.of(6)) : operationOf(updateTable.functions, testFunctions.append, Uint8Array.of(i));
 }
 
-/** Laws 10 and 11 in their own words; a snapshot can be opened at any seq from the newest visible one on while the merge runs (law 3). */
+/**
+ * What a reader at `snapshot` comes to; a range delete is a remove, older than a point of its own seq. Updates that nothing older was found for come
+ * as one update, the oldest first.
+ */
+export function read(messages: readonly Message[], key: Uint8Array, snapshot: number, ranges: readonly RangeDelete[]): Pick<Message, 'kind' | 'value'> | undefined {
+  const removed = { kind: messageKinds.remove, value: new Uint8Array() };
+  const seen = messages.filter((message) => compareBytes(message.key, key) === 0 && message.seq <= snapshot).map(({ seq, kind, value }) => ({ seq, kind, value }));
+  // At one seq the point is the newer one.
+  const hidden = ranges.filter((range) => range.seq <= snapshot && coversKey(range, key)).map(({ seq }) => ({ seq: seq - 0.5, ...removed }));
+  const versions: { readonly seq: number; readonly kind: Message['kind']; readonly value: Uint8Array }[] = [...seen, ...hidden].sort((a, b) => a.seq - b.seq);
+  let state: Pick<Message, 'kind' | 'value'> | undefined;
+  for (const { kind, value } of versions) {
+    if (kind !== messageKinds.update) state = { kind, value };
+    else if (state === undefined || state.kind === messageKinds.update) state = { kind, value: concatBytes([state?.value ?? new Uint8Array(), value]) };
+    else {
+      const result = applyOperations(updateTable.functions, state.kind === messageKinds.put ? state.value : undefined, value);
+      state = result === undefined ? removed : { kind: messageKinds.put, value: result };
+    }
+  }
+  return state;
+}
+
+/** Laws 10 and 11 in their own words, for what is no update; a snapshot can be opened at any seq from the newest visible one on while the merge runs (law 3). */
 export function naiveMerge({ layers, snapshots, atLeaf, ranges }: History): Message[] {
   const all = sortMessages(layers.flat());
   const oldest = snapshots[0]!;
@@ -141,7 +166,7 @@ export type MergeClass = typeof Merge;
 
 /** Drives a merge of the history to its end. */
 export function runMerge(Kernel: MergeClass, { layers, snapshots, atLeaf, ranges }: History, how: Drive): Step[] {
-  const merge = new Kernel(layers.length, { snapshots: Float64Array.from(snapshots), atLeaf, ranges });
+  const merge = new Kernel(layers.length, { snapshots: Float64Array.from(snapshots), atLeaf, ranges, updates: { functions: updateTable.functions } });
   const left = layers.map((layer) => [...layer]);
   const bounds = how.bounds.map((bound) => Uint8Array.from(how.prefixed ? [7, 7, 7, ...bound] : bound)).sort(compareBytes);
   const steps: Step[] = [];

@@ -97,8 +97,15 @@ export interface DuplicateRow {
   readonly value: Uint8Array;
 }
 
-/** What a merge asks for and hands out; only `stored` has an answer. */
-export type MergeRequest = StoredRequest | BuiltExtent | Damage | DuplicateRow | { readonly kind: 'pause' };
+/** The large value that updates of a key build on. */
+export interface LargeRequest {
+  readonly kind: 'large';
+  readonly key: Uint8Array;
+  readonly reference: Uint8Array;
+}
+
+/** What a merge asks for and hands out; only `stored` and `large` have answers. `functions`: it goes on when the functions of updates are there. */
+export type MergeRequest = StoredRequest | LargeRequest | BuiltExtent | Damage | DuplicateRow | { readonly kind: 'pause' } | { readonly kind: 'functions' };
 
 /** A piece of a merge. */
 export type MergeStep<T> = Generator<MergeRequest, T, Uint8Array | undefined>;

@@ -3,10 +3,15 @@
 
 import { assert, must } from '../../../base/assert.ts';
 import type { Codecs, ServedChannel } from '../../../env/index.ts';
+import type { UpdateSource } from '../../run/update.ts';
+import type { Soon, UpdateFunctions } from '../../types.ts';
 import { mergeExtents } from './merge-work.ts';
 import type { MergeRequest, MergeStep } from './merge-request.ts';
 import type { FromWorker, Region, ToWorker, WorkerWord } from './merge-wire.ts';
 import { decodeWork, encodeFences } from './merge-wire.ts';
+
+/** Gives the functions that a module exports. */
+export type LoadUpdates = (module: string) => Soon<UpdateFunctions>;
 
 /** Extents that may wait to be written while the merge goes on. */
 const untakenMax = 2;
@@ -18,6 +23,10 @@ const slotBytesMax = 2 * 1024 * 1024;
 class MergeServer {
   readonly #channel: ServedChannel;
   readonly #codecs: Codecs;
+  readonly #load: LoadUpdates;
+  /** Functions of updates, and the module they come from. */
+  readonly #updates: UpdateSource = { functions: undefined };
+  #module: string = '';
   #merge: MergeStep<void> | undefined;
   #number: number = 0;
   /** What the main thread fills, its parts, and for each source the bytes of the batch that is there and was not asked for. */
@@ -32,7 +41,8 @@ class MergeServer {
   /** The merge waits until one of them is. */
   #isFull: boolean = false;
 
-  constructor(channel: ServedChannel, codecs: Codecs) {
+  constructor(channel: ServedChannel, codecs: Codecs, load: LoadUpdates) {
+    this.#load = load;
     this.#channel = channel;
     this.#codecs = codecs;
   }
@@ -41,8 +51,7 @@ class MergeServer {
     try {
       this.#take(message);
     } catch (error) {
-      this.#merge = undefined;
-      this.#send({ kind: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      this.#fail(error);
     }
   }
 
@@ -50,7 +59,8 @@ class MergeServer {
     switch (message.kind) {
       case 'begin':
         assert(this.#merge === undefined, 'one merge at a time');
-        this.#merge = mergeExtents(decodeWork(message), this.#codecs, (bytes) => this.#allocate(bytes));
+        this.#merge = mergeExtents(decodeWork(message), { codecs: this.#codecs, updates: this.#updates, allocate: (bytes) => this.#allocate(bytes) });
+        this.#module = message.updates ?? '';
         this.#number = message.merge;
         this.#slab = message.slab;
         this.#regions = message.regions;
@@ -69,6 +79,9 @@ class MergeServer {
           this.#isFull = false;
           this.#goOn(undefined);
         }
+        break;
+      case 'value':
+        this.#goOn(message.value);
         break;
       case 'forget':
         this.#merge = undefined;
@@ -91,9 +104,35 @@ class MergeServer {
       }
       const request = step.value;
       if (request.kind === 'pause') continue;
+      if (request.kind === 'functions') {
+        if (this.#fetchFunctions(merge)) continue;
+        return;
+      }
       if (request.kind === 'stored') answer = this.#batch(request.source);
       if (answer === undefined && !this.#ask(request)) return;
     }
+  }
+
+  /** Loads the functions of updates; whether they are there at once. Else the merge goes on when they are, if nobody has given it up. */
+  #fetchFunctions(merge: MergeStep<void>): boolean {
+    const loaded = this.#load(this.#module);
+    if (!(loaded instanceof Promise)) {
+      this.#updates.functions = loaded;
+      return true;
+    }
+    const goOn = (functions: UpdateFunctions): void => {
+      this.#updates.functions = functions;
+      if (this.#merge === merge) this.#goOn(undefined);
+    };
+    loaded.then(goOn).catch((error: unknown) => {
+      if (this.#merge === merge) this.#fail(error);
+    });
+    return false;
+  }
+
+  #fail(error: unknown): void {
+    this.#merge = undefined;
+    this.#send({ kind: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 
   /** The batch of a source that is there, once. */
@@ -115,9 +154,10 @@ class MergeServer {
   }
 
   /** Sends a request; whether the merge goes on at once. */
-  #ask(request: Exclude<MergeRequest, { kind: 'pause' }>): boolean {
+  #ask(request: Exclude<MergeRequest, { kind: 'pause' | 'functions' }>): boolean {
     switch (request.kind) {
       case 'stored':
+      case 'large':
         this.#send(request);
         return false;
       case 'built': {
@@ -147,8 +187,8 @@ class MergeServer {
 }
 
 /** Serves merges to whoever holds the other end of the channel. */
-export function serveMerges(channel: ServedChannel, codecs: Codecs): void {
-  const server = new MergeServer(channel, codecs);
+export function serveMerges(channel: ServedChannel, codecs: Codecs, load: LoadUpdates): void {
+  const server = new MergeServer(channel, codecs, load);
   channel.onMessage((message) => {
     // eslint-disable-next-line frond/no-unsafe-assertion -- both ends of the channel are this program
     server.take(message as ToWorker);

@@ -13,7 +13,7 @@ import { Front } from '../front.ts';
 import type { FrontImage } from '../front.ts';
 import type { Extent } from '../node.ts';
 import { basementsOf, batchOf } from './merge-request.ts';
-import type { DuplicateRow, ExtentSource, MergeCut, MergeSource, MergeWork, StoredRequest } from './merge-request.ts';
+import type { DuplicateRow, ExtentSource, LargeRequest, MergeCut, MergeSource, MergeWork, StoredRequest } from './merge-request.ts';
 
 /** Where in the slab a front lies. */
 interface FrontRegion {
@@ -46,14 +46,17 @@ interface SentExtent {
 
 type SentSource = { readonly kind: 'front' } | SentExtent;
 
-/** What the worker is sent: a merge to begin, the word that the batch it asked for is there, that an extent was taken, or to forget the merge. */
+/** What the worker is sent: a merge to begin, the word that the batch it asked for is there, the value it asked for, that an extent was taken, or to forget the merge. */
 export type ToWorker =
   | {
       readonly kind: 'begin'; readonly merge: number; readonly slab: SharedArrayBuffer; readonly regions: readonly Region[]; readonly sources: readonly SentSource[]; readonly ranges: readonly RangeDelete[];
       readonly cut: MergeCut; readonly snapshots: Float64Array; readonly codec: CodecName; readonly readPageBytes: number;
+      /** Address of the module with the functions of updates. */
+      readonly updates?: string;
     }
   | { readonly kind: 'stored'; readonly source: number; readonly bytes: number }
   | { readonly kind: 'taken' }
+  | { readonly kind: 'value'; readonly value: Uint8Array }
   | { readonly kind: 'forget' };
 
 /** What it sends, with the number of the merge it is about: of one that was given up, messages may still be on their way. */
@@ -62,6 +65,7 @@ export type FromWorker = WorkerWord & { readonly merge: number };
 /** As MergeRequest, then the end or what it could not foresee. */
 export type WorkerWord =
   | StoredRequest
+  | LargeRequest
   | { readonly kind: 'built'; readonly range: number; readonly image: Uint8Array; readonly fences: Uint8Array }
   | DuplicateRow
   | { readonly kind: 'damaged'; readonly source: number; readonly basement: number; readonly code: EngineErrorCode; readonly message: string }
@@ -128,7 +132,7 @@ export function frontIn(slab: SharedArrayBuffer, region: FrontRegion): FrontImag
 }
 
 /** The first message of a merge. Arrays have memory of their own: cloning a view would clone all that lies behind it. */
-export function encodeWork(work: MergeWork, place: { readonly merge: number; readonly slab: SharedArrayBuffer; readonly regions: readonly Region[] }): ToWorker {
+export function encodeWork(work: MergeWork, place: { readonly merge: number; readonly slab: SharedArrayBuffer; readonly regions: readonly Region[]; readonly updates?: string }): ToWorker {
   const { cut, snapshots, codec, readPageBytes } = work;
   const pivots = cut.kind === 'pivots' ? { kind: cut.kind, pivots: cut.pivots.map((pivot) => pivot.slice()) } : cut;
   const sources = work.sources.map(encodeSource);

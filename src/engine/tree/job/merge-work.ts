@@ -7,9 +7,11 @@ import { equalBytes } from '../../../base/bytes.ts';
 import type { Codecs } from '../../../env/index.ts';
 import { ExtentBuilder } from '../../run/extent.ts';
 import { Merge } from '../../run/merge.ts';
+import { messageKinds } from '../../run/message.ts';
 import { AlternatingMemory } from '../../run/run.ts';
 import type { Run } from '../../run/run.ts';
 import type { MessageSink } from '../../run/run-builder.ts';
+import type { UpdateSource } from '../../run/update.ts';
 import { ChainInput, ExtentInput, FrontInput, KeptInput } from './merge-input.ts';
 import type { MergeInput } from './merge-input.ts';
 import type { DuplicateRow, MergeCut, MergeSource, MergeStep, MergeWork } from './merge-request.ts';
@@ -17,21 +19,33 @@ import type { DuplicateRow, MergeCut, MergeSource, MergeStep, MergeWork } from '
 /** Messages merged between two pauses. */
 const stepMessages = 1500;
 
-/** Does the work. `allocate` gives memory for an image, which belongs to whoever is handed it. */
-export function* mergeExtents(work: MergeWork, codecs: Codecs, allocate?: (bytes: number) => Uint8Array): MergeStep<void> {
-  const inputs = inputsOf(work.sources, codecs);
+/** What a merge is given on its thread. */
+export interface MergeTools {
+  readonly codecs: Codecs;
+  /** Functions of updates; where they are not there yet, the merge asks for them when it meets the first update. */
+  readonly updates: UpdateSource;
+  /** Gives memory for an image, which belongs to whoever is handed it. */
+  readonly allocate?: (bytes: number) => Uint8Array;
+}
+
+/** Does the work. */
+export function* mergeExtents(work: MergeWork, tools: MergeTools): MergeStep<void> {
+  const inputs = inputsOf(work.sources, tools.codecs);
   const { cut } = work;
   if (inputs.length === 0) return;
-  if (cut.kind === 'pivots') yield* intoBuffers(work, cut.pivots, { inputs, codecs, allocate });
-  else if (cut.kind === 'load') yield* loadExtents(work, cut, { inputs, codecs, allocate });
-  else if (cut.kind === 'spill') yield* spillExtents(work, cut, { inputs, codecs, allocate });
-  else yield* intoLeaves(work, cut.bytes, { inputs, codecs, allocate });
+  const means: Means = { inputs, codecs: tools.codecs, allocate: tools.allocate, updates: tools.updates };
+  if (cut.kind === 'pivots') yield* intoBuffers(work, cut.pivots, means);
+  else if (cut.kind === 'load') yield* loadExtents(work, cut, { ...means, updates: undefined });
+  else if (cut.kind === 'spill') yield* spillExtents(work, cut, { ...means, updates: undefined });
+  else yield* intoLeaves(work, cut.bytes, means);
 }
 
 interface Means {
   readonly inputs: readonly MergeInput[];
   readonly codecs: Codecs;
   readonly allocate: ((bytes: number) => Uint8Array) | undefined;
+  /** Absent where every message is kept, or stands for all its writer has said of the key. */
+  readonly updates: UpdateSource | undefined;
 }
 
 function inputsOf(sources: readonly MergeSource[], codecs: Codecs): MergeInput[] {
@@ -47,23 +61,27 @@ function inputsOf(sources: readonly MergeSource[], codecs: Codecs): MergeInput[]
   return chains.map((chain) => (chain.length === 1 ? (chain[0] as MergeInput) : new ChainInput(chain)));
 }
 
+const foldingBy = ({ updates }: Means): { updates?: UpdateSource } => (updates === undefined ? {} : { updates });
+
 /** One extent for each range between pivots; none where a range gets nothing. */
-function* intoBuffers(work: MergeWork, pivots: readonly Uint8Array[], { inputs, codecs, allocate }: Means): MergeStep<void> {
-  const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: false, ranges: work.ranges });
+function* intoBuffers(work: MergeWork, pivots: readonly Uint8Array[], means: Means): MergeStep<void> {
+  const { inputs, codecs, allocate } = means;
+  const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: false, ranges: work.ranges, ...foldingBy(means) });
   for (let range = 0; range <= pivots.length; range++) {
     const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
-    yield* advance(merge, inputs, builder, pivots[range], Number.POSITIVE_INFINITY);
+    yield* advance(merge, means, builder, { bound: pivots[range], bytes: Number.POSITIVE_INFINITY });
     if (!builder.isEmpty) yield { kind: 'built', range, ...builder.finish(allocate) };
   }
 }
 
 /** Extents of about `leafBytes`; none when nothing is left. */
-function* intoLeaves(work: MergeWork, leafBytes: number, { inputs, codecs, allocate }: Means): MergeStep<void> {
-  const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: true, ranges: work.ranges });
+function* intoLeaves(work: MergeWork, leafBytes: number, means: Means): MergeStep<void> {
+  const { inputs, codecs, allocate } = means;
+  const merge = new Merge(inputs.length, { snapshots: work.snapshots, atLeaf: true, ranges: work.ranges, ...foldingBy(means) });
   let range = 0;
   for (;;) {
     const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
-    const result = yield* advance(merge, inputs, builder, undefined, leafBytes);
+    const result = yield* advance(merge, means, builder, { bound: undefined, bytes: leafBytes });
     if (!builder.isEmpty) yield { kind: 'built', range: range++, ...builder.finish(allocate) };
     if (result === 'end') return;
   }
@@ -73,12 +91,13 @@ function* intoLeaves(work: MergeWork, leafBytes: number, { inputs, codecs, alloc
 const everyVersion = Float64Array.of(0);
 
 /** Extents of about so many bytes with every row of the inputs. */
-function* loadExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'load' }>, { inputs, codecs, allocate }: Means): MergeStep<void> {
+function* loadExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'load' }>, means: Means): MergeStep<void> {
+  const { inputs, codecs, allocate } = means;
   const merge = new Merge(inputs.length, { snapshots: everyVersion, atLeaf: false, ranges: [] });
   const rows = new LoadSink(cut.isLast);
   for (let range = 0; ; range++) {
     rows.builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
-    const result = yield* advance(merge, inputs, rows, undefined, cut.bytes);
+    const result = yield* advance(merge, means, rows, { bound: undefined, bytes: cut.bytes });
     if (rows.duplicate !== undefined) {
       yield rows.duplicate;
       return;
@@ -91,13 +110,14 @@ function* loadExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'load' }>,
 /** One version of a key is enough: nobody sees a transaction's other ones. */
 const newestVersion = Float64Array.of(Number.MAX_SAFE_INTEGER);
 
-function* spillExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'spill' }>, { inputs, codecs, allocate }: Means): MergeStep<void> {
+function* spillExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'spill' }>, means: Means): MergeStep<void> {
+  const { inputs, codecs, allocate } = means;
   const kept = cut.takenBack.length === 0 ? inputs : inputs.map((input) => new KeptInput(input, cut.takenBack));
   const merge = new Merge(kept.length, { snapshots: newestVersion, atLeaf: false, ranges: work.ranges });
   for (let range = 0; ; range++) {
     const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
     const sink = { append: (source: Run, index: number): void => builder.append(source, index, 0), get rawBytes(): number { return builder.rawBytes; } };
-    const result = yield* advance(merge, kept, sink, undefined, cut.bytes);
+    const result = yield* advance(merge, { ...means, inputs: kept }, sink, { bound: undefined, bytes: cut.bytes });
     if (!builder.isEmpty) yield { kind: 'built', range, ...builder.finish(allocate) };
     if (result === 'end') return;
   }
@@ -131,7 +151,7 @@ class LoadSink implements MessageSink {
 }
 
 /** Runs the kernel until it stops for another reason than wanting input; feeds it. */
-function* advance(merge: Merge, inputs: readonly MergeInput[], sink: MessageSink & { readonly rawBytes: number }, bound: Uint8Array | undefined, bytes: number): MergeStep<'bound' | 'full' | 'end'> {
+function* advance(merge: Merge, { inputs, updates }: Means, sink: MessageSink & { readonly rawBytes: number }, { bound, bytes }: Until): MergeStep<'bound' | 'full' | 'end'> {
   const until = sink.rawBytes + bytes;
   for (;;) {
     // With nothing left the kernel goes on to the end of the key it is in: versions of one key never part.
@@ -139,10 +159,18 @@ function* advance(merge: Merge, inputs: readonly MergeInput[], sink: MessageSink
     const result = merge.step(sink, bound === undefined ? { messages: stepMessages, bytes: left } : { messages: stepMessages, bytes: left, bound });
     if (result === 'input') {
       const window = yield* must(inputs[merge.needs], 'an input of this merge').next();
+      if (updates !== undefined && updates.functions === undefined && window?.run.kinds.includes(messageKinds.update) === true) yield { kind: 'functions' };
       merge.feed(merge.needs, window?.run, window?.start, window?.end);
-    } else if (result === 'limit') {
+    } else if (result === 'value') merge.give(yield { kind: 'large', ...merge.wanted });
+    else if (result === 'limit') {
       if (sink.rawBytes >= until) return 'full';
       yield { kind: 'pause' };
     } else return result;
   }
+}
+
+/** Where a part of a merge ends: before a key, or after so many bytes. */
+interface Until {
+  readonly bound: Uint8Array | undefined;
+  readonly bytes: number;
 }
