@@ -85,26 +85,6 @@ describe('geospatial queries', async () => {
     await assert.rejects(db.collection('unindexed').aggregate([{ $geoNear: { near: [0, 0], distanceField: 'd' } }]).toArray(), { code: 27 });
   });
 
-  test('$meta tells the distance and the place that a nearness search found, and sorts by the distance', async () => {
-    const places = await filled('meta', [{ _id: 1, at: point(0, 2) }, { _id: 2, at: point(0, 1) }], { at: '2dsphere' });
-    const distance = { $meta: 'geoNearDistance' } as const;
-    const near = { $geoNear: { near: point(0, 0), distanceField: 'd', distanceMultiplier: 2 } };
-    const marked = await places.aggregate([{ $match: {} }, near, { $set: { far: distance, place: { $meta: 'geoNearPoint' } } }, { $sort: { unused: distance } }]).toArray();
-    assert.deepEqual(marked.map(({ _id, far, place }) => [Number(_id), Math.round(Number(far)), place as Document]), [[2, Math.round(degreeMetres), point(0, 1)], [1, Math.round(2 * degreeMetres), point(0, 2)]]);
-    const found = await places.find({ at: { $near: { $geometry: point(0, 0) } } }).project({ far: distance }).toArray();
-    assert.deepEqual(found.map(({ far }) => Math.round(Number(far))), [Math.round(degreeMetres), Math.round(2 * degreeMetres)]);
-    await assert.rejects(places.find({}).project({ far: distance }).toArray(), { code: 40218 });
-    await assert.rejects(places.aggregate([{ $sort: { far: distance } }]).toArray(), { code: 40218 });
-  });
-
-  test('$geoNear in a $lookup takes point, distances and query from the document that is joined', async () => {
-    await filled('stops', [{ _id: 1, kind: 'bus', at: point(0, 1) }, { _id: 2, kind: 'tram', at: point(0, 2) }, { _id: 3, kind: 'bus', at: point(0, 9) }], { at: '2dsphere' });
-    const homes = await filled('homes', [{ _id: 1, at: point(0, 0), kind: 'bus' }, { _id: 2, at: point(0, 2), kind: 'tram' }]);
-    const near = { near: '$$here', maxDistance: 3 * degreeMetres, query: { $expr: { $eq: ['$kind', '$$kind'] } }, distanceField: 'd' };
-    const joined = await homes.aggregate([{ $lookup: { from: 'stops', let: { here: '$at', kind: '$kind' }, pipeline: [{ $geoNear: near }, { $project: { _id: 1 } }], as: 'near' } }]).toArray();
-    assert.deepEqual(joined.map(({ near: stops }) => stops as Document[]), [[{ _id: 1 }], [{ _id: 2 }]]);
-  });
-
   test('what is no shape is refused by a query, and by an index of shapes', async () => {
     const places = await filled('faults', [{ _id: 1 }], { at: '2dsphere' });
     const within = async ($geometry: Document): Promise<unknown> => await idsOf(places, { at: { $geoWithin: { $geometry } } });
