@@ -161,6 +161,8 @@ describe('a change stream beside others', async () => {
       const events = await take(stream, 2);
       assert.equal(types(events)[1], 'invalidate');
       assert.equal(await stream.tryNext().catch(() => null), null);
+      const again = collection.watch([], { resumeAfter: events[0]?.['_id'] as Document, maxAwaitTimeMS: 20 });
+      assert.deepEqual(types(await take(again, 1)), ['invalidate']);
       const token = events[1]?.['_id'] as Document;
       await assert.rejects(collection.watch([], { resumeAfter: token }).next(), (error: unknown) => error instanceof MongoServerError && error.code === 260);
       const anew = await opened(collection.watch([], { startAfter: token, maxAwaitTimeMS: 20 }));
@@ -168,6 +170,26 @@ describe('a change stream beside others', async () => {
       assert.deepEqual(types(await take(anew, 1)), ['insert']);
       await anew.close();
     }
+  });
+
+  test('resumes behind its own events only', async () => {
+    const [one, other] = [await fresh(), await fresh()];
+    const stream = await watching(other);
+    await other.insertOne({ _id: 1 });
+    const [event] = await take(stream, 1);
+    await stream.close();
+    const foreign = one.watch([], { resumeAfter: event?.['_id'] as Document, maxAwaitTimeMS: 20 });
+    await one.insertOne({ _id: 2 });
+    await assert.rejects(foreign.next(), { code: 280 });
+    // Where a stream stands without an event of its own it may be resumed.
+    const own = await watching(one);
+    await other.insertOne({ _id: 3 });
+    assert.equal(await own.tryNext(), null);
+    const resumed = one.watch([], { resumeAfter: own.resumeToken as Document, maxAwaitTimeMS: 20 });
+    await one.insertOne({ _id: 4 });
+    assert.deepEqual((await take(resumed, 1)).map(({ documentKey }) => documentKey), [{ _id: 4 }]);
+    await own.close();
+    await resumed.close();
   });
 
   test('of a database and of the cluster has what happens in all their collections', async () => {
@@ -202,7 +224,9 @@ describe('a change stream beside others', async () => {
 
   const refused: [string, Document, number][] = [
     ['two places to start', { resumeAfter: { _data: '00' }, startAfter: { _data: '00' } }, 50865],
-    ['a token that is none', { resumeAfter: { _data: 'zz' } }, 50811],
+    ['a token that is none', { resumeAfter: { _data: 'zz' } }, 9],
+    ['an empty token', { startAfter: { _data: '' } }, 40649],
+    ['a number for a boolean', { showExpandedEvents: 1 }, 14],
     ['a token without data', { resumeAfter: { x: 1 } }, 40647],
     ['an unknown kind of document', { fullDocument: 'all' }, 2],
     ['all of the cluster on a collection', { allChangesForCluster: true }, 72],

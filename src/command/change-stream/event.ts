@@ -40,12 +40,12 @@ function watches(watched: Watched, ns: string): boolean {
 
 /** The position of an operation. */
 export function positionAt(operation: Operation): StreamPosition {
-  return { time: operation.time, kind: 'event', index: operation.index ?? 0, invalidated: false };
+  return { time: operation.time, kind: 'event', index: operation.index ?? 0, mark: 'passed' };
 }
 
 function head(operation: Operation, type: string, options: StreamOptions): Fields {
   const fields: Fields = [
-    ['_id', tokenOf(positionAt(operation))],
+    ['_id', tokenOf({ ...positionAt(operation), mark: 'given' })],
     ['operationType', type],
     ['clusterTime', operation.time],
   ];
@@ -56,14 +56,14 @@ function head(operation: Operation, type: string, options: StreamOptions): Field
 }
 
 function invalidate(operation: Operation): Document {
-  const token = tokenOf({ ...positionAt(operation), invalidated: true });
+  const token = tokenOf({ ...positionAt(operation), mark: 'invalidated' });
   return Document.fromEntries([['_id', token], ['operationType', 'invalidate'], ['clusterTime', operation.time], ['wallTime', operation.wall]]);
 }
 
 const TYPES: Readonly<Record<string, string>> = { insert: 'insert', update: 'update', replace: 'replace', remove: 'delete' };
 
 function noImage(what: string, operation: Operation): CommandError {
-  const text = `Change stream was configured to require a ${what}-image for all update, delete and replace events, but the ${what}-image was not found for event: ${describeValue(tokenOf(positionAt(operation)))}`;
+  const text = `Change stream was configured to require a ${what}-image for all update, delete and replace events, but the ${what}-image was not found for event: ${describeValue(tokenOf({ ...positionAt(operation), mark: 'given' }))}`;
   return new CommandError(47, 'NoMatchingDocument', text);
 }
 

@@ -4,6 +4,9 @@
 import { CommandError } from '../../base/errors.ts';
 import { Document, Timestamp, type Value } from '../../bson/index.ts';
 
+/** See StreamPosition. */
+export type PositionMark = 'passed' | 'given' | 'invalidated';
+
 /** A place in the order of events. */
 export interface StreamPosition {
   readonly time: Timestamp;
@@ -11,17 +14,22 @@ export interface StreamPosition {
   readonly kind: 'time' | 'event';
   /** Number of the operation among those of one time. */
   readonly index: number;
-  /** It is behind the `invalidate` that follows the operation. */
-  readonly invalidated: boolean;
+  /** What the stream gave there: nothing that counts, an event of the operation, or the `invalidate` that follows it. */
+  readonly mark: PositionMark;
 }
 
-/** Type byte of a time, as in MongoDB's tokens; then the time, the version, the kind, the number, and whether it is of an `invalidate`. */
+/** Type byte of a time, as in MongoDB's tokens; then the time, the version, the kind, the number, and the mark. */
 const START = 0x82;
 const VERSION = 2;
 const BYTES = 16;
+/** The mark may be cut off. */
+const BYTES_MIN = 15;
+const MARKS: Readonly<Record<PositionMark, number>> = { passed: 0, given: 0x10, invalidated: 0x20 };
+/** In tokens of earlier versions. */
+const INVALIDATED_BEFORE = 1;
 
 /** The token of a position. */
-export function tokenOf({ time, kind, index, invalidated }: StreamPosition): Document {
+export function tokenOf({ time, kind, index, mark }: StreamPosition): Document {
   const view = new DataView(new ArrayBuffer(BYTES));
   view.setUint8(0, START);
   view.setUint32(1, time.seconds);
@@ -29,7 +37,7 @@ export function tokenOf({ time, kind, index, invalidated }: StreamPosition): Doc
   view.setUint8(9, VERSION);
   view.setUint8(10, kind === 'time' ? 0 : 0x80);
   view.setUint32(11, index);
-  view.setUint8(15, invalidated ? 1 : 0);
+  view.setUint8(15, MARKS[mark]);
   const digits = Array.from(new Uint8Array(view.buffer), (byte) => byte.toString(16).padStart(2, '0'));
   return Document.of({ _data: digits.join('').toUpperCase() });
 }
@@ -42,13 +50,27 @@ function malformed(): CommandError {
 export function positionOf(token: Document): StreamPosition {
   const data: Value | undefined = token.get('_data');
   if (typeof data !== 'string') throw new CommandError(40647, 'Location40647', "Bad resume token: _data of missing or of wrong type");
-  if (!/^[0-9a-fA-F]{32}$/.test(data)) throw malformed();
-  const view = new DataView(Uint8Array.from(data.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)).buffer);
+  const view = new DataView(bytesOf(data).buffer);
   if (view.getUint8(0) !== START || view.getUint8(9) !== VERSION) throw malformed();
   return {
     time: new Timestamp(view.getUint32(1), view.getUint32(5)),
     kind: view.getUint8(10) === 0 ? 'time' : 'event',
     index: view.getUint32(11),
-    invalidated: view.getUint8(15) === 1,
+    mark: view.byteLength < BYTES ? 'passed' : markOf(view.getUint8(15)),
   };
+}
+
+/** The bytes of hexadecimal digits; what stands behind a whole token does not count. */
+function bytesOf(data: string): Uint8Array<ArrayBuffer> {
+  if (data === '') throw new CommandError(40649, 'Location40649', 'Bad resume token: _data of missing or of wrong type');
+  if (data.length % 2 === 1 || !/^[0-9a-fA-F]*$/.test(data)) throw new CommandError(9, 'FailedToParse', 'resume token string was not a valid hex string');
+  const bytes = Uint8Array.from(data.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  if (bytes[0] === START && bytes.length < BYTES_MIN) throw new CommandError(15, 'Overflow', 'Bad resume token: its _data ends early');
+  if (bytes.length < BYTES_MIN) throw malformed();
+  return bytes;
+}
+
+function markOf(byte: number): PositionMark {
+  if (byte === INVALIDATED_BEFORE || byte === MARKS.invalidated) return 'invalidated';
+  return byte === MARKS.given ? 'given' : 'passed';
 }

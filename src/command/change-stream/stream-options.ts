@@ -4,8 +4,11 @@ import { CommandError } from '../../base/errors.ts';
 import { Document, Timestamp, type Value } from '../../bson/index.ts';
 import type { Namespace } from '../../catalog/index.ts';
 import type { CommandContext } from '../command.ts';
-import { boolField, objectField, parseFields, typedField, wordField, type FieldTable } from '../fields.ts';
+import { objectField, parseFields, strictBoolField, typedField, wordField, type FieldTable } from '../fields.ts';
 import { positionOf, type StreamPosition } from './resume-token.ts';
+
+/** `null` is no boolean here. */
+const boolField = { ...strictBoolField, nullIsWrong: true };
 
 const FIELDS = {
   fullDocument: wordField(['default', 'updateLookup', 'whenAvailable', 'required']),
@@ -61,12 +64,12 @@ function startOf({ resumeAfter, startAfter, startAtOperationTime }: Starts): Str
     throw new CommandError(50865, 'Location50865', "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage");
   }
   const token = resumeAfter ?? startAfter;
-  if (token === undefined) return startAtOperationTime === undefined ? undefined : { time: startAtOperationTime, kind: 'time', index: 0, invalidated: false };
+  if (token === undefined) return startAtOperationTime === undefined ? undefined : { time: startAtOperationTime, kind: 'time', index: 0, mark: 'passed' };
   if (startAtOperationTime !== undefined) {
     throw new CommandError(40674, 'Location40674', 'Only one type of resume option is allowed, but multiple were found.');
   }
   const position = positionOf(token);
-  if (resumeAfter !== undefined && position.invalidated) {
+  if (resumeAfter !== undefined && position.mark === 'invalidated') {
     const text = "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate notification.";
     throw new CommandError(260, 'InvalidResumeToken', text);
   }
@@ -95,6 +98,9 @@ export function parseStream(context: CommandContext, specification: Value, { ns,
   }
   const fields = parseFields('$changeStream', specification, FIELDS);
   checkPlace(context);
+  if (context.generic.apiStrict && fields.showExpandedEvents !== undefined) {
+    throw new CommandError(323, 'APIStrictError', "BSON field 'showExpandedEvents' is not allowed with apiStrict:true.");
+  }
   return {
     watched: watchedBy(ns, free, fields.allChangesForCluster === true),
     fullDocument: fields.fullDocument ?? 'default',

@@ -18,6 +18,14 @@ function isBehind(operation: Operation, position: StreamPosition): boolean {
   return (operation.index ?? 0) > position.index;
 }
 
+function isAt(operation: Operation, position: StreamPosition): boolean {
+  return compareTimes(operation.time, position.time) === 0 && (operation.index ?? 0) === position.index;
+}
+
+function notFound(): CommandError {
+  return new CommandError(280, 'ChangeStreamFatalError', 'cannot resume stream; the resume token was not found.');
+}
+
 /** The digits of an event's token. */
 function dataOf(event: Document): string | undefined {
   const token = event.get('_id');
@@ -31,6 +39,8 @@ export class StreamSource implements BatchSource, Tail {
   readonly #options: StreamOptions;
   /** Behind the last operation that was looked at. */
   #position: StreamPosition;
+  /** Where a client resumes: there must be an event of this stream. */
+  #unproven: StreamPosition | undefined;
   #seen = -1;
   #ended = false;
   isAtEnd = false;
@@ -41,7 +51,8 @@ export class StreamSource implements BatchSource, Tail {
     this.#server = server;
     this.#options = options;
     const { operationTime } = server.time;
-    this.#position = options.from ?? { time: operationTime, kind: 'event', index: 0xffffffff, invalidated: false };
+    this.#position = options.from ?? { time: operationTime, kind: 'event', index: 0xffffffff, mark: 'passed' };
+    if (options.from?.mark === 'given') this.#unproven = options.from;
     this.#checkKept();
   }
 
@@ -88,7 +99,12 @@ export class StreamSource implements BatchSource, Tail {
       const rows = await cursor.nextRows();
       if (rows.length === 0) return true;
       for (const operation of rows.flat()) {
-        if (!isBehind(operation, this.#position)) continue;
+        if (!isBehind(operation, this.#position)) {
+          if (this.#unproven !== undefined && isAt(operation, this.#unproven)) this.#ended = await this.#prove(operation, batch);
+          if (this.#ended) return false;
+          continue;
+        }
+        if (this.#unproven !== undefined) throw notFound();
         this.#ended = await this.#take(operation, batch);
         if (this.#ended || batch.length >= BATCH_EVENTS) return false;
       }
@@ -102,8 +118,21 @@ export class StreamSource implements BatchSource, Tail {
       batch.push(event);
       this.#given.add(dataOf(event) ?? '');
     }
-    this.#position = { ...positionAt(operation), invalidated: invalidates };
+    this.#position = { ...positionAt(operation), mark: invalidates ? 'invalidated' : events.length > 0 ? 'given' : 'passed' };
     return invalidates;
+  }
+
+  /** The operation that a client resumes behind must be one of this stream; where it ends the stream, its `invalidate` is still to come (true). */
+  async #prove(operation: Operation, batch: Document[]): Promise<boolean> {
+    const { events, invalidates } = await eventsOf(operation, { ...this.#options, fullDocument: 'default', before: 'off' }, () => Promise.resolve(null));
+    const last = events.at(-1);
+    if (last === undefined) throw notFound();
+    this.#unproven = undefined;
+    if (!invalidates) return false;
+    batch.push(last);
+    this.#given.add(dataOf(last) ?? '');
+    this.#position = { ...positionAt(operation), mark: 'invalidated' };
+    return true;
   }
 
   /** The document as it is now, in the collection that the operation was on. */
