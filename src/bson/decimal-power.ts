@@ -10,12 +10,16 @@ import {
   decimalNegativeInfinity,
   decimalZero,
   digitCount,
+  exponentMax,
+  exponentMin,
   dropDigits,
   powerOfTen,
 } from './decimal128.ts';
 
 const places = 70;
 const one = powerOfTen(places);
+/** What a power is that is too small to be told. */
+const smallestZero = Decimal128.of(false, 0n, exponentMin);
 const decimalOne = Decimal128.of(false, 1n, 0);
 
 function multiply(a: bigint, b: bigint): bigint {
@@ -103,14 +107,14 @@ function expOfScaled(x: bigint): Decimal128 {
 export function expDecimal(value: Decimal128): Decimal128 {
   if (value.kind === 'nan') return decimalNaN;
   if (value.kind === 'infinity') return value.negative ? decimalZero : value;
-  if (value.coefficient === 0n) return decimalOne;
+  if (value.coefficient === 0n || value.exponent + digitCount(value.coefficient) < -decimalDigitsMax) return decimalOne;
   if (value.exponent + digitCount(value.coefficient) > 6) return value.negative ? Decimal128.round(false, 1n, -7000) : decimalInfinity;
   return expOfScaled(toScaled(value));
 }
 
 /** The natural logarithm; NaN of a negative value, -Infinity of zero. */
 export function lnDecimal(value: Decimal128): Decimal128 {
-  return logarithm(value, (positive) => fromScaled(lnOf(positive), 0));
+  return logarithm(value, (positive) => (positive.kind === 'finite' && compareWithOne(positive) === 0 ? decimalZero : fromScaled(lnOf(positive), 0)));
 }
 
 /** The logarithm to base 10, exact for powers of ten. */
@@ -139,10 +143,19 @@ export function powDecimal(base: Decimal128, exponent: Decimal128): Decimal128 {
     return limitPower(base, exponent, odd);
   }
   if (whole === undefined) return base.negative ? decimalNaN : powerByLogarithm(base, exponent);
-  if (isShortPower(base, whole)) return wholePower(base, Number(whole));
+  if (isShortPower(base, whole)) return allDigits(wholePower(base, Number(whole)));
   const magnitude = Decimal128.of(false, base.coefficient, base.exponent);
   const power = powerByLogarithm(magnitude, exponent);
   return odd && base.negative ? multiplyDecimals(power, Decimal128.of(true, 1n, 0)) : power;
+}
+
+/** A power is given with all 34 digits; the largest decimal counts as beyond the range. */
+function allDigits(power: Decimal128): Decimal128 {
+  const { kind, negative, coefficient, exponent } = power;
+  if (kind !== 'finite' || coefficient === 0n) return power;
+  if (coefficient === powerOfTen(decimalDigitsMax) - 1n && exponent === exponentMax) return negative ? decimalNegativeInfinity : decimalInfinity;
+  const room = Math.min(decimalDigitsMax - digitCount(coefficient), exponent - exponentMin);
+  return room <= 0 ? power : Decimal128.of(negative, coefficient * powerOfTen(room), exponent - room);
 }
 
 /** Whether the exact power has few enough digits to be made. */
@@ -162,12 +175,12 @@ function limitPower(base: Decimal128, exponent: Decimal128, odd: boolean): Decim
   if (exponent.kind === 'infinity') {
     const size = base.kind === 'infinity' ? 1 : compareWithOne(base);
     if (size === 0) return decimalOne;
-    return size > 0 === exponent.negative ? decimalZero : decimalInfinity;
+    return size > 0 === exponent.negative ? smallestZero : decimalInfinity;
   }
   const large = (base.kind === 'infinity') !== exponent.negative;
   const negative = odd && base.negative;
   if (large) return negative ? decimalNegativeInfinity : decimalInfinity;
-  return negative ? Decimal128.of(true, 0n, 0) : decimalZero;
+  return smallestZero;
 }
 
 function compareWithOne(value: Decimal128): number {

@@ -7,6 +7,7 @@ import {
   decimalDigitsMax,
   decimalInfinity,
   decimalNaN,
+  decimalNegativeNaN,
   decimalNegativeInfinity,
   digitCount,
   exponentMin,
@@ -37,9 +38,14 @@ export function absDecimal(value: Decimal128): Decimal128 {
   return value.negative ? negateDecimal(value) : value;
 }
 
+/** Of two operands the first that is NaN, with its sign. */
+function nanOf(a: Decimal128, b: Decimal128): Decimal128 {
+  return (a.kind === 'nan' ? a : b).negative ? decimalNegativeNaN : decimalNaN;
+}
+
 /** a + b; infinities of different signs give NaN. */
 export function addDecimals(a: Decimal128, b: Decimal128): Decimal128 {
-  if (a.kind === 'nan' || b.kind === 'nan') return decimalNaN;
+  if (a.kind === 'nan' || b.kind === 'nan') return nanOf(a, b);
   if (a.kind === 'infinity') return b.kind === 'infinity' && a.negative !== b.negative ? decimalNaN : a;
   if (b.kind === 'infinity') return b;
   const exponent = Math.min(a.exponent, b.exponent);
@@ -68,7 +74,7 @@ export function subtractDecimals(a: Decimal128, b: Decimal128): Decimal128 {
 
 /** a * b; zero times an infinity is NaN. */
 export function multiplyDecimals(a: Decimal128, b: Decimal128): Decimal128 {
-  if (a.kind === 'nan' || b.kind === 'nan') return decimalNaN;
+  if (a.kind === 'nan' || b.kind === 'nan') return nanOf(a, b);
   const negative = a.negative !== b.negative;
   if (a.kind === 'infinity' || b.kind === 'infinity') {
     const other = a.kind === 'infinity' ? b : a;
@@ -79,7 +85,7 @@ export function multiplyDecimals(a: Decimal128, b: Decimal128): Decimal128 {
 
 /** a / b; division by zero gives an infinity, or NaN for 0 / 0. */
 export function divideDecimals(a: Decimal128, b: Decimal128): Decimal128 {
-  if (a.kind === 'nan' || b.kind === 'nan') return decimalNaN;
+  if (a.kind === 'nan' || b.kind === 'nan') return nanOf(a, b);
   const negative = a.negative !== b.negative;
   if (a.kind === 'infinity') return b.kind === 'infinity' ? decimalNaN : infinity(negative);
   if (b.kind === 'infinity') return Decimal128.of(negative, 0n, exponentMin);

@@ -7,7 +7,7 @@ import { readInt32, writeInt64 } from './raw.ts';
 
 export const decimalDigitsMax = 34;
 export const exponentMin = -6176;
-const exponentMax = 6111;
+export const exponentMax = 6111;
 const coefficientMax = 10n ** 34n - 1n;
 
 /** What a Decimal128 means: (-1)^negative * coefficient * 10^exponent where it is finite. */
@@ -94,7 +94,7 @@ export class Decimal128 {
   static parse(text: string): Decimal128 | undefined {
     const parts = parseParts(text);
     if (parts === undefined) return undefined;
-    if (parts.kind === 'nan') return decimalNaN;
+    if (parts.kind === 'nan') return parts.negative ? decimalNegativeNaN : decimalNaN;
     if (parts.kind === 'infinity') return parts.negative ? decimalNegativeInfinity : decimalInfinity;
     return Decimal128.round(parts.negative, parts.coefficient, parts.exponent);
   }
@@ -206,6 +206,7 @@ function parseParts(text: string): DecimalParts | undefined {
 }
 
 export const decimalNaN: Decimal128 = fromWords(0n, 0x7c00000000000000n);
+export const decimalNegativeNaN: Decimal128 = fromWords(0n, 0xfc00000000000000n);
 export const decimalInfinity: Decimal128 = fromWords(0n, 0x7800000000000000n);
 export const decimalNegativeInfinity: Decimal128 = fromWords(0n, 0xf800000000000000n);
 export const decimalZero: Decimal128 = Decimal128.of(false, 0n, 0);

@@ -5,7 +5,7 @@ import { divideDecimals, doubleToExactDecimal, quantizeDecimal, roundDecimal, sq
 import type { RoundingMode } from './decimal.ts';
 import { expDecimal, lnDecimal, log10Decimal, powDecimal } from './decimal-power.ts';
 import { Decimal128 } from './decimal128.ts';
-import { fitsInt64, narrowInteger, toDecimal, toDouble } from './number.ts';
+import { fitsInt64, isNaNNumber, narrowInteger, toDecimal, toDouble } from './number.ts';
 import { decimalToDouble } from './number-order.ts';
 import { Double } from './scalar.ts';
 import type { NumberValue } from './scalar-codec.ts';
@@ -62,7 +62,7 @@ export function log10Number(value: NumberValue): NumberValue {
 
 /** The logarithm of `value` to `base`: a decimal if one is, else a double. */
 export function logNumber(value: NumberValue, base: NumberValue): NumberValue {
-  if (value instanceof Decimal128 || base instanceof Decimal128) {
+  if ((value instanceof Decimal128 || base instanceof Decimal128) && !isNaNNumber(value) && !isNaNNumber(base)) {
     return divideDecimals(lnDecimal(toDecimal(value)), lnDecimal(toDecimal(base)));
   }
   return new Double(Math.log(toDouble(value)) / Math.log(toDouble(base)));

@@ -97,6 +97,12 @@ test('the longest and deepest patterns are compiled quickly or refused', () => {
   assert.equal(code('[a-z]'.repeat(3000), 'i'), 0);
 });
 
+test('what is looked for behind must have a length in each branch', () => {
+  assert.equal(code('(?<=a|bc)d'), 0);
+  assert.equal(code('(?<!(?:ab|cd){2})e'), 0);
+  for (const pattern of ['(?<=a*)b', '(?<=a?)b', '(?<!a{1,2})b', '(?<=x(?:a|bc))d']) assert.equal(code(pattern), 51091);
+});
+
 test('a pattern that would run for ever is an error', () => {
   const pattern = compilePattern('^(a|aa)+\\1$', '');
   assert.throws(() => pattern.test(`${'a'.repeat(60)}b`), { code: 51156 });
@@ -125,7 +131,8 @@ const { pattern: patterns } = fc.letrec<{ pattern: string }>((tie) => ({
     tie('pattern').map((a) => `(${a})`),
     tie('pattern').map((a) => `(?=${a})`),
     tie('pattern').map((a) => `(?!${a})`),
-    tie('pattern').map((a) => `(?<=${a})`),
+    // Each branch of what is behind has one length.
+    fc.array(fc.array(atoms, { maxLength: 3 }), { minLength: 1, maxLength: 2 }).map((branches) => `(?<=${branches.map((each) => each.join('')).join('|')})`),
   ),
 }));
 const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', 'é'), maxLength: 8 });

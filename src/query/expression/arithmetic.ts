@@ -208,9 +208,8 @@ function log(value: Maybe, base: Maybe): Maybe {
 
 /** `$sigmoid` of x is 1 / (1 + e^-x), written in the other operators. */
 const sigmoid: OperatorRule = (argument, compiler) => {
-  const [operand, more] = argument instanceof BsonArray ? argument.items() : [argument];
-  if (operand === undefined || more !== undefined) throw refuse(16020, `Expression $sigmoid takes exactly 1 arguments. ${String(argument instanceof BsonArray ? argument.length : 0)} were passed in.`);
-  const negated = Document.of({ $multiply: BsonArray.of([-1, operand]) });
+  if (argument instanceof BsonArray) throw refuse(14, '$sigmoid only supports numeric types, not array');
+  const negated = Document.of({ $multiply: BsonArray.of([-1, argument]) });
   const sum = Document.of({ $add: BsonArray.of([1, Document.of({ $exp: BsonArray.of([negated]) })]) });
   return compiler.compile(Document.of({ $divide: BsonArray.of([1, sum]) }));
 };

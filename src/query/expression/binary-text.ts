@@ -5,7 +5,7 @@ import { decodeUtf8, encodeUtf8, isUtf8Range } from '../../base/text.ts';
 import { Binary, Double } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
-import { checkedText } from './string-limit.ts';
+import { isTooLong } from './string-limit.ts';
 
 /** What `$convert` was told about binary data. */
 export interface BinaryOptions {
@@ -17,6 +17,7 @@ export interface BinaryOptions {
 }
 
 const UUID_SUBTYPE = 4;
+const OLD_SUBTYPE = 2;
 
 function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -38,9 +39,19 @@ function failure(text: string): Error {
   return refuse(241, `${text} in $convert with no onError value`);
 }
 
+/** The data as it stands in a document: that of the old kind of binary data begins with its own length. */
+function dataOf({ bytes, subtype }: Binary): Uint8Array {
+  if (subtype !== OLD_SUBTYPE) return bytes;
+  const data = new Uint8Array(bytes.length + 4);
+  new DataView(data.buffer).setInt32(0, bytes.length, true);
+  data.set(bytes, 4);
+  return data;
+}
+
 function utf8Text(value: Binary): string {
-  if (!isUtf8Range(value.bytes, 0, value.bytes.length)) throw failure('BinData does not represent a valid UTF-8 string');
-  return decodeUtf8(value.bytes, 0, value.bytes.length);
+  const data = dataOf(value);
+  if (!isUtf8Range(data, 0, data.length)) throw failure('BinData does not represent a valid UTF-8 string');
+  return decodeUtf8(data, 0, data.length);
 }
 
 function uuidText(value: Binary): string {
@@ -49,11 +60,11 @@ function uuidText(value: Binary): string {
 }
 
 const writers: ReadonlyMap<string, (value: Binary) => string> = new Map([
-  ['auto', (value) => (isUuid(value) ? uuidOf(value.bytes) : encodeBase64(value.bytes))],
-  ['base64', (value) => encodeBase64(value.bytes)],
-  ['base64url', (value) => urlBase64(value.bytes)],
+  ['auto', (value) => (isUuid(value) ? uuidOf(value.bytes) : encodeBase64(dataOf(value)))],
+  ['base64', (value) => encodeBase64(dataOf(value))],
+  ['base64url', (value) => urlBase64(dataOf(value))],
   ['utf8', utf8Text],
-  ['hex', (value) => hexOf(value.bytes).toUpperCase()],
+  ['hex', (value) => hexOf(dataOf(value)).toUpperCase()],
   ['uuid', uuidText],
 ]);
 
@@ -64,7 +75,9 @@ function missingFormat(): Error {
 /** Binary data as text in a format. */
 export function binaryToText(value: Binary, options: BinaryOptions): string {
   if (options.format === undefined) throw missingFormat();
-  return checkedText(writers.get(options.format)?.(value) ?? '');
+  const text = writers.get(options.format)?.(value) ?? '';
+  if (isTooLong(text)) throw failure('Resulting string value is longer than 16MB');
+  return text;
 }
 
 function bytesOfHex(text: string): Uint8Array | undefined {
@@ -130,7 +143,7 @@ export function toBinary(value: Value, { subtype, little }: BinaryOptions): Bina
 
 /** The number that bytes hold; undefined if they are not as long as one of this type. */
 export function numberOfBytes(value: Binary, type: 'int' | 'long' | 'double', { little }: BinaryOptions): bigint | number | undefined {
-  const { bytes } = value;
+  const bytes = dataOf(value);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   if (type === 'double') {
     if (bytes.length === 4) return view.getFloat32(0, little);

@@ -88,12 +88,13 @@ function readNamed(day: number, month: number, year: number): Reader {
   };
 }
 
-const IGNORED = /^(?:\s+|,|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?)/i;
+/** Space as dates have it around and between their parts; of the spaces of Unicode only the one that does not break. */
+const IGNORED = /^(?:[\t\n\v\f\r \u00a0]+|,|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?)/i;
 
 /** What a text in a free form says; a message of what is wrong with it otherwise. */
 export function parseDateText(text: string): ParsedDate | string {
   const date: ParsedDate = {};
-  let rest = text.trim();
+  let rest = text.replace(/^\0+|\0+$/g, '');
   while (rest !== '') {
     const ignored = IGNORED.exec(rest)?.[0];
     if (ignored !== undefined) {

@@ -65,7 +65,7 @@ function constantName(value: Value, compiler: Compiler, name: string): string {
     throw refuse(4161108, `A field path reference which is not allowed in this context. ${hint}`);
   }
   const { form } = compiler.compile(value);
-  const literal = value instanceof Document ? value.has('$literal') : !(value instanceof BsonArray);
+  const literal = value instanceof Document ? value.isEmpty || value.has('$literal') || value.has('$const') : !(value instanceof BsonArray);
   if (form.kind !== 'constant' || !literal) throw refuse(4161106, `${name} requires 'field' to evaluate to a constant, but got a non-constant argument`);
   if (typeof form.value !== 'string') {
     throw refuse(4161107, `${name} requires 'field' to evaluate to type String, but got ${nameOf(form.value)}`);

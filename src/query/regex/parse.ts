@@ -3,6 +3,7 @@
 import { anything, notNewline, verticalSpace } from './char-set.ts';
 import { readClass } from './bracket.ts';
 import { readEscape, readOctal } from './escape.ts';
+import { canLookBehind } from './fixed-length.ts';
 import { GroupNames } from './group-names.ts';
 import { invalid, PatternReader } from './reader.ts';
 import type { Assertion, ParsedRegex, RegexNode, RepeatNode } from './syntax.ts';
@@ -278,7 +279,10 @@ class RegexParser {
   #lookOrSpecial(): RegexNode | undefined {
     const reader = this.#reader;
     for (const [text, ahead, negative] of [['=', true, false], ['!', true, true], ['<=', false, false], ['<!', false, true]] as const) {
-      if (reader.take(text)) return { kind: 'look', ahead, negative, body: this.#closed(this.#alternatives()) };
+      if (!reader.take(text)) continue;
+      const body = this.#closed(this.#alternatives());
+      if (!ahead && !canLookBehind(body)) throw invalid('lookbehind assertion is not fixed length');
+      return { kind: 'look', ahead, negative, body };
     }
     if (reader.take(':')) return this.#closed(this.#alternatives());
     if (reader.take('>')) return { kind: 'atomic', body: this.#closed(this.#alternatives()) };
