@@ -74,6 +74,13 @@ export class Pipeline {
     return undefined;
   }
 
+  /** Whether the stages from `from` on read by which key of an index a document was found. */
+  readsIndexKey(from: number): boolean {
+    const dependencies = new Dependencies();
+    this.stages.slice(from).some((stage) => stage.needs(dependencies) === 'all-of-it');
+    return dependencies.indexKey;
+  }
+
   /** Opens the stages from `from` on over a source. */
   open(source: BatchSource, provider: SourceProvider, from = 0): BatchSource {
     const stages = this.stages.slice(from);

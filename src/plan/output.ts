@@ -6,6 +6,7 @@ import { must } from '../base/assert.ts';
 import { CommandError, EngineError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
 import type { Collection } from '../catalog/index.ts';
+import { noteMetadata } from '../query/index.ts';
 import type { Projection } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import type { EntryReader } from './entry-reader.ts';
@@ -17,7 +18,10 @@ export interface OutputParts {
   readonly projection: Projection | undefined;
   /** For covered plans: reads the entries; `paths` are those that the result depends on. */
   readonly covered: { readonly reader: EntryReader; readonly paths: readonly string[]; readonly indexed: readonly string[] } | undefined;
-  readonly returnKey: EntryReader | undefined;
+  /** The keys alone; without an index there are none. */
+  readonly returnKey: EntryReader | 'none' | undefined;
+  /** Documents carry their keys beside their fields. */
+  readonly carriesKey: EntryReader | undefined;
   readonly showRecordId: boolean;
 }
 
@@ -65,6 +69,8 @@ export class Output {
 
   #project(row: Row, document: Document): Document {
     const { projection, showRecordId } = this.parts;
+    const { carriesKey } = this.parts;
+    if (carriesKey !== undefined && row.entry !== undefined) noteMetadata(document, { indexKey: keyDocument(row, carriesKey) });
     const projected = projection === undefined ? document : projection.apply(document);
     return showRecordId ? Document.fromEntries([...projected.fields, ['$recordId', recordNumber(row.key)]]) : projected;
   }
@@ -81,8 +87,8 @@ function readBig(key: Uint8Array): bigint {
   return key.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
-function keyDocument(row: Row, reader: EntryReader): Document {
-  if (row.entry === undefined) return Document.empty;
+function keyDocument(row: Row, reader: EntryReader | 'none'): Document {
+  if (row.entry === undefined || reader === 'none') return Document.empty;
   return Document.fromEntries(reader.namedValuesOf(row.entry));
 }
 

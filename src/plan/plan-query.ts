@@ -53,7 +53,7 @@ const isNever = (node: FilterNode): boolean =>
   (node.kind === 'always' && !node.value) || (node.kind === 'in' && node.values.length === 0 && node.patterns.length === 0);
 
 function nothing(target: QueryTarget, request: QueryRequest): Plan {
-  const output = new Output({ collection: undefined, projection: undefined, covered: undefined, returnKey: undefined, showRecordId: false });
+  const output = new Output({ collection: undefined, projection: undefined, covered: undefined, returnKey: undefined, carriesKey: undefined, showRecordId: false });
   return new StoredPlan({ ...target, request, stage: new Nothing(), output, rejected: [] });
 }
 
@@ -64,8 +64,8 @@ function wantedOf(request: QueryRequest): Wanted {
   const paths = purpose === 'keyed' ? undefined : pathsRead(request);
   const readsNothing = purpose === 'count' || (paths?.size === 0 && order === undefined && !showsKeys(request));
   if (readsNothing) return { output: 'none', sort: undefined, sortPattern, bare: true };
-  const keys = request.returnKey === true;
-  return { output: keys ? new Set() : (paths ?? 'documents'), sort: order, sortPattern, keys, anyOrder: anyOrder === true };
+  const output = request.returnKey === true ? new Set<string>() : (paths ?? 'documents');
+  return { output, sort: order, sortPattern, keys: request.returnKey === true || request.carriesKey === true, anyOrder: anyOrder === true };
 }
 
 /** The paths that the answer is made of; undefined: all. */
@@ -212,7 +212,7 @@ function stagesAbove(access: Access, collection: Collection, request: QueryReque
 }
 
 function outputOf(access: Access, collection: Collection, request: QueryRequest, wanted: Wanted): Output {
-  const { projection, showRecordId, returnKey } = request;
+  const { projection, showRecordId, returnKey, carriesKey } = request;
   const { reader, scans } = access;
   const indexed = scans[0]?.index.paths ?? [];
   const covered =
@@ -220,11 +220,13 @@ function outputOf(access: Access, collection: Collection, request: QueryRequest,
       ? { reader, indexed, paths: [...(wanted.output as ReadonlySet<string>)] }
       : undefined;
   const [scan] = scans;
+  const keyReader = reader ?? (scan === undefined ? undefined : new EntryReader(scan.index));
   return new Output({
     collection,
     projection,
     covered,
-    returnKey: returnKey === true ? (reader ?? (scan === undefined ? undefined : new EntryReader(scan.index))) : undefined,
+    returnKey: returnKey === true ? (keyReader ?? 'none') : undefined,
+    carriesKey: carriesKey === true ? keyReader : undefined,
     showRecordId: showRecordId === true,
   });
 }

@@ -33,6 +33,8 @@ export interface QueryRequest {
   readonly max?: Document | undefined;
   readonly returnKey?: boolean | undefined;
   readonly showRecordId?: boolean | undefined;
+  /** Whether documents carry the key of the index that they are found by (`$meta`). */
+  readonly carriesKey?: boolean | undefined;
   /** Opens a place for a sort of more than that; absent: nothing may be written. */
   readonly openScratch?: ScratchOpener;
   /** Most bytes a sort that no index gives may hold: 100 MiB when absent. Beyond: 292. */

@@ -1,5 +1,5 @@
-// What is known of a document beside its fields: the score that a text search gave it, its distance from the point of a `$near`. `$meta` and sorts
-// read it, stages carry it on to what they make of the document. Follows the manual's page "$meta".
+// What is known of a document beside its fields: the score that a text search gave it, its distance from the point of a `$near`, its key in the
+// index. `$meta` and sorts read it, stages carry it on to what they make of the document. Follows the manual's page "$meta".
 
 import type { Document, Value } from '../bson/index.ts';
 
@@ -10,6 +10,8 @@ export interface Metadata {
   readonly geoNearDistance?: number;
   /** The place whose distance it is. */
   readonly geoNearPoint?: Value;
+  /** The key of the index that it was found by. */
+  readonly indexKey?: Document;
 }
 
 /** Which of it the documents of a query have. */

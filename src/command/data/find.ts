@@ -116,13 +116,15 @@ export function findRequest(fields: FindFields, options: QueryOptions): QueryReq
   const metadata = { text: textNodeOf(filter.shape) !== undefined, near: ordersByDistance(filter.shape) };
   const { sort, natural } = sortOf(fields);
   if (metadata.text && natural !== undefined) throw new CommandError(2, 'BadValue', 'text expression not allowed with $natural sort order');
-  const { projection } = fields;
+  const { projection: given } = fields;
+  const projection = given === undefined || given.isEmpty ? undefined : compileProjection(given, { ...options, metadata, filter });
   return {
     filter,
     collation: options.collation,
-    given: { filter: fields.filter ?? Document.empty, sort, projection },
+    given: { filter: fields.filter ?? Document.empty, sort, projection: given },
     sort: sort === undefined ? undefined : compileSort(sort, options.collation, metadata),
-    projection: projection === undefined || projection.isEmpty ? undefined : compileProjection(projection, { ...options, metadata, filter }),
+    projection,
+    carriesKey: projection?.readsIndexKey,
     skip: fields.skip,
     limit: fields.limit === 0 ? undefined : fields.limit,
     hint: fields.hint ?? natural,

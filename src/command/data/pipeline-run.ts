@@ -152,7 +152,7 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
   const { head } = pipeline;
   const { openScratch } = provider;
-  const request = { ...requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options), openScratch };
+  const request = { ...requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options), carriesKey: pipeline.readsIndexKey(head.stages), openScratch };
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request, context.operation);
   return { pipeline, plan, from: head.stages, provider };
 }

@@ -10,6 +10,7 @@ import { leavesAllBut, topName } from '../hoist.ts';
 import type { PipelineOptions, Stage, StageRule } from '../stage.ts';
 
 function needsOf(projection: Projection, dependencies: Dependencies): 'all-of-it' | 'some' {
+  if (projection.readsIndexKey === true) dependencies.addIndexKey();
   if (projection.kind === 'exclusion') return 'some';
   if (projection.fieldsNeeded === undefined) dependencies.addWhole();
   else for (const path of projection.fieldsNeeded) dependencies.addPath(path);

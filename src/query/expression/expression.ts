@@ -57,6 +57,8 @@ export class Dependencies {
   readonly paths: Set<string> = new Set();
   /** True if the whole document is read. */
   whole = false;
+  /** True if the key of an index is read that the document was found by. */
+  indexKey = false;
 
   /** Reads one path. */
   addPath(path: string): void {
@@ -67,6 +69,12 @@ export class Dependencies {
   addAll(other: Dependencies): void {
     for (const path of other.paths) this.paths.add(path);
     this.whole ||= other.whole;
+    this.indexKey ||= other.indexKey;
+  }
+
+  /** Reads by which key of an index the document was found. */
+  addIndexKey(): void {
+    this.indexKey = true;
   }
 
   /** Reads everything. */

@@ -11,7 +11,7 @@ import { nameOf } from './define.ts';
 import type { Compiler, OperatorTable } from './compiler.ts';
 import type { Expression } from './expression.ts';
 
-const others: ReadonlySet<string> = new Set(['randVal', 'searchScore', 'searchHighlights', 'recordId', 'indexKey', 'sortKey', 'searchScoreDetails', 'vectorSearchScore', 'timeseriesBucketMinTime', 'timeseriesBucketMaxTime', 'searchSequenceToken', 'score', 'scoreDetails', 'stream']);
+const others: ReadonlySet<string> = new Set(['randVal', 'searchScore', 'searchHighlights', 'recordId', 'sortKey', 'searchScoreDetails', 'vectorSearchScore', 'timeseriesBucketMinTime', 'timeseriesBucketMaxTime', 'searchSequenceToken', 'score', 'scoreDetails', 'stream']);
 const nothing: Expression = { evaluate: () => undefined, form: { kind: 'other' } };
 
 /** What only some queries have. */
@@ -38,6 +38,11 @@ export function demandMetadata(name: string, kinds: MetadataKinds | undefined): 
 
 function compileMeta(argument: Value, compiler: Compiler): Expression {
   if (typeof argument !== 'string') throw refuse(17307, `$meta only supports string arguments, found ${nameOf(argument)}`);
+  if (argument === 'indexKey') {
+    compiler.dependencies.addWhole();
+    compiler.dependencies.addIndexKey();
+    return { evaluate: (root) => metadataOf(root)?.indexKey, form: { kind: 'other' } };
+  }
   const metadata = demanded.get(argument);
   if (metadata === undefined) {
     if (!others.has(argument)) throw refuse(17308, `Unsupported argument to $meta: ${argument}`);

@@ -27,6 +27,8 @@ export interface ParsedProjection {
   readonly hasPositional: boolean;
   /** The paths that expressions read; undefined if they read the whole document. */
   readonly expressionFields: string[] | undefined;
+  /** Whether the expressions read the key of an index (`$meta`). */
+  readonly readsIndexKey: boolean;
 }
 
 /** Parses a projection. Throws CommandError as MongoDB does. */
@@ -119,6 +121,7 @@ class ProjectionParser {
       root: this.#root,
       hasPositional: this.#positional,
       expressionFields: this.#compiler.dependencies.fields(),
+      readsIndexKey: this.#compiler.dependencies.indexKey,
     };
   }
 
@@ -222,11 +225,11 @@ class ProjectionParser {
   }
 }
 
-/** Metadata that only some queries have: the operator of expressions gives it. */
-const demandedMeta: ReadonlySet<Value | undefined> = new Set(['textScore', 'geoNearDistance', 'geoNearPoint']);
+/** Metadata that documents carry: the operator of expressions gives it. */
+const demandedMeta: ReadonlySet<Value | undefined> = new Set(['textScore', 'geoNearDistance', 'geoNearPoint', 'indexKey']);
 /** Metadata that is missing where there is none. */
 const optionalMeta: ReadonlySet<string> = new Set(
-  'randVal searchScore searchHighlights searchScoreDetails vectorSearchScore indexKey recordId sortKey score scoreDetails'.split(' '),
+  'randVal searchScore searchHighlights searchScoreDetails vectorSearchScore recordId sortKey score scoreDetails'.split(' '),
 );
 
 /** Of the other metadata: documents carry none. */

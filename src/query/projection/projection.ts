@@ -27,6 +27,8 @@ export interface Projection {
   readonly kind: 'all' | 'inclusion' | 'exclusion' | 'addition';
   /** The paths that the result depends on (for covered plans), or undefined for the whole document. */
   readonly fieldsNeeded: readonly string[] | undefined;
+  /** Whether it reads by which key of an index a document was found (`$meta`). */
+  readonly readsIndexKey?: boolean;
 }
 
 const kinds = { include: 'inclusion', exclude: 'exclusion', add: 'addition' } as const satisfies Record<ProjectionMode, string>;
@@ -47,6 +49,7 @@ export function compileProjection(spec: Document, options: ProjectionOptions): P
     apply: (doc) => applyProjection(doc, parsed.root, parsed.mode, () => filter?.place(doc) ?? -1),
     kind: kinds[parsed.mode],
     fieldsNeeded: parsed.hasPositional ? undefined : neededFields(parsed.root, parsed.mode, parsed.expressionFields),
+    readsIndexKey: parsed.readsIndexKey,
   };
 }
 
@@ -71,6 +74,7 @@ export function compileAddFields(spec: Document, options: QueryOptions): Project
     apply: (doc) => applyProjection(doc, root, 'add', () => -1),
     kind: 'addition',
     fieldsNeeded: undefined,
+    readsIndexKey: compiler.dependencies.indexKey,
   };
 }
 

@@ -1,4 +1,4 @@
-// What is known of documents that a nearness search found: distance and place, as `$meta` tells them; and searches whose point is a document's.
+// What `$meta` tells of documents: distance and place of a nearness search, the key of the index that they were found by.
 
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
@@ -9,10 +9,10 @@ import { openServerForTest } from '../support/open-server-for-test.ts';
 const degreeMetres = (6_378_100 * Math.PI) / 180;
 const point = (longitude: number, latitude: number): Document => ({ type: 'Point', coordinates: [longitude, latitude] });
 
-describe('nearness searches', async () => {
+describe('$meta', async () => {
   const server = await openServerForTest();
   const client = await server.driver();
-  const db = client.db('geo');
+  const db = client.db('metadata');
   after(() => server.close());
 
   async function filled(name: string, documents: readonly Document[], index?: Document): Promise<Collection> {
@@ -22,7 +22,7 @@ describe('nearness searches', async () => {
     return collection;
   }
 
-  test('$meta tells the distance and the place that a nearness search found, and sorts by the distance', async () => {
+  test('tells the distance and the place that a nearness search found, and sorts by the distance', async () => {
     const places = await filled('meta', [{ _id: 1, at: point(0, 2) }, { _id: 2, at: point(0, 1) }], { at: '2dsphere' });
     const distance = { $meta: 'geoNearDistance' } as const;
     const near = { $geoNear: { near: point(0, 0), distanceField: 'd', distanceMultiplier: 2 } };
@@ -40,5 +40,15 @@ describe('nearness searches', async () => {
     const near = { near: '$$here', maxDistance: 3 * degreeMetres, query: { $expr: { $eq: ['$kind', '$$kind'] } }, distanceField: 'd' };
     const joined = await homes.aggregate([{ $lookup: { from: 'stops', let: { here: '$at', kind: '$kind' }, pipeline: [{ $geoNear: near }, { $project: { _id: 1 } }], as: 'near' } }]).toArray();
     assert.deepEqual(joined.map(({ near: stops }) => stops as Document[]), [[{ _id: 1 }], [{ _id: 2 }]]);
+  });
+
+  test('tells the key of the index that a document was found by, one element of an array, and nothing without an index', async () => {
+    const things = await filled('keys', [{ _id: 1, a: 10, tags: ['x', 'y'] }, { _id: 2, a: 30 }], { a: 1 });
+    await things.createIndex({ tags: 1 });
+    const key = { $meta: 'indexKey' } as const;
+    assert.deepEqual(await things.find({ a: { $gt: 0 } }).project({ key, _id: 0 }).toArray(), [{ a: 10, tags: ['x', 'y'], key: { a: 10 } }, { a: 30, key: { a: 30 } }]);
+    assert.deepEqual(await things.aggregate([{ $match: { tags: 'y' } }, { $project: { _id: 1, key } }]).toArray(), [{ _id: 1, key: { tags: 'y' } }]);
+    assert.deepEqual(await things.aggregate([{ $set: { key } }, { $project: { key: 1 } }]).toArray(), [{ _id: 1 }, { _id: 2 }]);
+    assert.deepEqual(await things.find({}).returnKey(true).toArray(), [{}, {}]);
   });
 });
