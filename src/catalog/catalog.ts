@@ -235,6 +235,7 @@ export class StoredCatalog implements Catalog {
       const { unique, reply } = modifyEntry(ns, named.entry, { changes, nowSeconds: this.#nowSeconds() });
       const index = unique === undefined ? undefined : named.indexes.find(({ name }) => name === unique);
       if (index === undefined) return undefined;
+      if (named.partitions !== undefined) throw invalidOptions('an index of a partitioned collection cannot be made unique');
       await checkConvertible(txn, named, index);
       if (isDryRun(changes)) return Document.empty;
       await this.#builds.makeUnique(named, index, checkInterrupt);

@@ -61,10 +61,22 @@ function wildcardBounds(index: Index, conditions: Conditions): IndexBounds[] {
 function serves(index: Index, { projection }: WildcardShape, leaf: Leaf, { conjuncts }: Conditions): boolean {
   if (!suits(leaf, index.collation) || !entryPaths(leaf.path).every((path) => projection.takes(path))) return false;
   const node = conjuncts[leaf.conjunct];
-  if (node === undefined || filterOf(node).matches(Document.empty)) return false;
+  if (node === undefined || withoutEntry(leaf.path).some((document) => filterOf(node).matches(document))) return false;
   if (asksForAny(leaf, node)) return true;
   const { intervals } = leaf.bounds;
   return intersect(intervals, nothing).length === 0 && intersect(intervals, entered).every(isEntry);
+}
+
+/** Documents that have no entry for the path: without it, or with an array on the way that has no document in it. */
+function withoutEntry(path: string): Document[] {
+  const parts = path.split('.');
+  const arrays = parts.slice(1).flatMap((_, i) => [BsonArray.empty, BsonArray.of([0])].map((array) => nested(parts.slice(0, i + 1), array)));
+  return [Document.empty, ...arrays];
+}
+
+function nested(path: readonly string[], value: Value): Document {
+  const [name = '', ...rest] = path;
+  return Document.fromEntries([[name, rest.length === 0 ? value : nested(rest, value)]]);
 }
 
 /** Whether the condition is true of whatever is at the path, or below it. */

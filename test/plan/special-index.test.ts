@@ -76,3 +76,11 @@ test('a wildcard index refuses what MongoDB refuses', async () => {
   await create({ a: 1, '$**': 1 }, { wildcardProjection: doc({ a: 0 }) });
   await assert.rejects(insertAll(catalog, [doc({ _id: 1, a: BsonArray.of([1]) })]), refusal(7246301));
 });
+
+test('a wildcard index does not serve a negation that is true of arrays without documents', async () => {
+  const catalog = await openOverModel();
+  await catalog.createIndexes(people, [spec({ 'c.$**': 1 })]);
+  await insertAll(catalog, [doc({ _id: 1, c: BsonArray.empty }), doc({ _id: 2, c: BsonArray.of([5]) }), doc({ _id: 3, c: doc({ x: 1 }) }), doc({ _id: 4 })]);
+  assert.deepEqual(ids(await find(catalog, { filter: doc({ 'c.x': doc({ $ne: null }) }) })), [1, 2, 3]);
+  assert.match(await summary(catalog, doc({ 'c.x': doc({ $exists: true }) })), /^IXSCAN/);
+});
