@@ -14,7 +14,7 @@ import { openFileStore } from '../gridfs/index.ts';
 import { isLoopback } from '../gateway/index.ts';
 import type { Caller, Gateway, ServerStatus } from '../gateway/index.ts';
 import { Listener } from '../server/index.ts';
-import { ServerCounters, ServerLog, type LogSink } from '../session/index.ts';
+import { BATCH_BYTES_MAX, ServerCounters, ServerLog, type LogSink } from '../session/index.ts';
 import { callerWith, readAccessSettings, userPlaces } from './gateway-access.ts';
 import { openGatewayOver } from './open-gateway.ts';
 import { readServerStatus } from './server-status.ts';
@@ -33,7 +33,12 @@ export interface ServerEvents {
 }
 
 /** Below this the engine merges on the main thread. */
-const workerCacheBytesMin = 64 * 1024 * 1024;
+const workerCacheBytesMin = 128 * 1024 * 1024;
+
+/** Replies of a cursor take this share of the cache, within limits: many clients may read at a time. */
+const batchShare = 32;
+const batchBytesMin = 1024 * 1024;
+const batchBytes = (cacheBytes: number): number => Math.min(BATCH_BYTES_MAX, Math.max(batchBytesMin, Math.floor(cacheBytes / batchShare)));
 
 /** Most client connections at a time (reliability.md). */
 const connectionsMax = 20_000;
@@ -158,7 +163,7 @@ async function openDispatcher(engine: Environment, catalog: Catalog, { env, opti
       catalog, env, engine, counters,
       log: new ServerLog(env.clock, events.onLog),
       control: { shutdown: askShutdown, rotateLog: () => events.onLogRotate?.() },
-      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization, slowMs: options.slowMs, commandLine: options.commandLine, parsedOptions: options.parsed },
+      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization, slowMs: options.slowMs, batchBytesMax: batchBytes(options.cacheBytes), commandLine: options.commandLine, parsedOptions: options.parsed },
     },
     { onBug: events.onBug },
   );

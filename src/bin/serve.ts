@@ -2,7 +2,7 @@
 // anything any more.
 
 import { EngineError } from '../base/errors.ts';
-import { openHostEnv } from '../env/index.ts';
+import { openHostEnv, watchGarbage } from '../env/index.ts';
 import type { NetworkAddress } from '../env/index.ts';
 import { openLogEnd } from './log-file.ts';
 import { RunningServer } from './running-server.ts';
@@ -19,6 +19,9 @@ function describeStart(error: unknown, dbPath: string): string {
   return error.message;
 }
 
+/** What the process may be resident with besides its cache before garbage is looked for; 150 MB is the promise. */
+const residentBesides = 90_000_000;
+
 function onBug(error: unknown, where: string): void {
   console.error(`frond: internal error in ${where}:`, error);
 }
@@ -31,6 +34,7 @@ function onNotice(message: string): void {
 export async function serve(words: readonly string[]): Promise<number> {
   const env = await openHostEnv();
   const options = await serveOptions(env, words);
+  watchGarbage(options.cacheBytes + residentBesides);
   const stop = new Promise<'stop'>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve('stop'));
   });

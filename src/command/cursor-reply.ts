@@ -1,5 +1,5 @@
 // Results as clients get them: a first batch and, if there is more, a cursor. The first batch has 101 documents unless the command says
-// otherwise, no batch passes 16 MiB, and a result that its limit has ended says so at once (compatibility.md 4.8).
+// otherwise, no batch passes 16 MiB, or less where the cache is small, and a result that its limit has ended says so at once (compatibility.md 4.8).
 
 import { BsonArray, Document, type Timestamp, type Value } from '../bson/index.ts';
 import { BATCH_BYTES_MAX, type BatchSource, type ClientCursor, type Tail } from '../session/index.ts';
@@ -58,7 +58,9 @@ export async function replyWithCursor(context: CommandContext, source: BatchSour
     command: context.request.body,
   });
   try {
-    const documents = await cursor.fill(operation, { documents: request.batchSize ?? FIRST_BATCH, bytes: BATCH_BYTES_MAX });
+    // Nobody can ask for the rest of a single batch.
+    const bytes = (request.singleBatch === true ? undefined : server.options.batchBytesMax) ?? BATCH_BYTES_MAX;
+    const documents = await cursor.fill(operation, { documents: request.batchSize ?? FIRST_BATCH, bytes });
     const keep = !cursor.exhausted && request.singleBatch !== true;
     if (keep) server.cursors.keep(cursor);
     else cursor.close();

@@ -31,6 +31,8 @@ export interface ServerOptions {
   readonly testCommands: boolean;
   /** Whether users must log in, and may do what their roles say. */
   readonly authorization: boolean;
+  /** Most bytes of the documents of one reply of a cursor that goes on: a client that wants more asks again. `BATCH_BYTES_MAX` where absent. */
+  readonly batchBytesMax?: number;
   /** Milliseconds from which a command is slow. */
   readonly slowMs: number;
   /** What was said at the start, by its path in the configuration file. */

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { takeDirectoryLock } from './directory-lock.ts';
 import { closedError, hostError, pathError } from './file-errors.ts';
 import type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
+import { bytesPassed } from './garbage.ts';
 import { readWholeFile, replaceWholeFile } from './whole-file.ts';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
@@ -89,6 +90,7 @@ class HostFile implements File {
   }
 
   async read(target: Uint8Array, offset: number): Promise<number> {
+    bytesPassed(target.length);
     let done = 0;
     while (done < target.length) {
       const length = await this.#run<number>(
@@ -103,6 +105,7 @@ class HostFile implements File {
 
   readNow(target: Uint8Array, offset: number): number | undefined {
     if (this.#closing || target.length > readNowMax || !this.#quick.mayTry()) return undefined;
+    bytesPassed(target.length);
     const begun = performance.now();
     try {
       let done = 0;
@@ -121,6 +124,7 @@ class HostFile implements File {
   }
 
   async write(source: Uint8Array, offset: number): Promise<void> {
+    bytesPassed(source.length);
     let done = 0;
     while (done < source.length) {
       const length = await this.#run<number>(

@@ -5,6 +5,7 @@
 import type { Socket as NodeSocket, Server } from 'node:net';
 import { createServer } from 'node:net';
 import { AssertionError, EngineError } from '../base/errors.ts';
+import { bytesPassed } from './garbage.ts';
 import { tlsAcceptor, type CertificateSubject, type TlsAcceptor, type TlsSettings } from './tls.ts';
 
 /** One end of a connection, as text. */
@@ -68,6 +69,7 @@ class HostPeer implements NetworkPeer {
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 300_000);
     socket.on('data', (bytes: Uint8Array) => {
+      bytesPassed(bytes.length);
       this.#take(bytes);
     });
     socket.on('drain', () => {
@@ -98,7 +100,10 @@ class HostPeer implements NetworkPeer {
     if (this.#socket.destroyed || !this.#socket.writable) return Promise.resolve();
     let roomy = true;
     if (chunks.length > 1) this.#socket.cork();
-    for (const chunk of chunks) roomy = this.#socket.write(chunk);
+    for (const chunk of chunks) {
+      bytesPassed(chunk.length);
+      roomy = this.#socket.write(chunk);
+    }
     if (chunks.length > 1) this.#socket.uncork();
     if (roomy) return Promise.resolve();
     return new Promise((resolve) => {

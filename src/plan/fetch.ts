@@ -5,6 +5,7 @@ import { compareBytes } from '../base/bytes.ts';
 import type { Document, Value } from '../bson/index.ts';
 import type { Collection } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
+import { batchBytes, batchRows } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** What a fetch does. */
@@ -19,7 +20,6 @@ export interface FetchParts {
 const gatheredMin = 128;
 const gatheredMax = 65536;
 const gatheredBytesMax = 8 * 1024 * 1024;
-const piece = 256;
 
 /** FETCH. */
 export class Fetch implements PlanStage {
@@ -73,14 +73,16 @@ class FetchSource implements RowSource {
     if (this.#at >= this.#gathered.length && !(await this.#gather(context))) return undefined;
     const { collection, filter } = this.#parts;
     const rows: Row[] = [];
-    const end = Math.min(this.#at + piece, this.#gathered.length);
-    for (; this.#at < end; this.#at++) {
+    let bytes = 0;
+    const end = Math.min(this.#at + batchRows, this.#gathered.length);
+    for (; this.#at < end && bytes < batchBytes; this.#at++) {
       const row = this.#gathered[this.#at] as Row;
       const found = row.document ?? collection.get(this.#execution.txn, row.key);
       const document = found instanceof Promise ? await found : found;
       this.#counters.docsExamined += 1;
       this.#counters.works += 1;
       if (document === undefined || filter.test?.matches(document) === false) continue;
+      bytes += document.byteLength;
       rows.push({ key: row.key, document, entry: row.entry });
     }
     this.#counters.advanced += rows.length;

@@ -127,6 +127,6 @@ export interface PlanStage {
   statistics(counters: Counters): readonly (readonly [string, Value])[];
 }
 
-/** Rows of one batch: as many as keep a slice short. */
+/** Rows and bytes of one batch: as many as keep a slice short, and memory small where documents are large. */
 export const batchRows = 256;
 export const batchBytes: number = 1 << 20;

@@ -70,7 +70,7 @@ async function nextBatch(context: CommandContext, cursor: ClientCursor, batchSiz
   if (failure?.error !== undefined) throw failure.error;
   const wanted = batchSize === undefined || batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize;
   const awaitMs = generic.maxTimeGiven ? generic.maxTimeMs : AWAIT_MS;
-  const documents = await cursor.fill(operation, { documents: wanted, bytes: BATCH_BYTES_MAX, awaitMs });
+  const documents = await cursor.fill(operation, { documents: wanted, bytes: server.options.batchBytesMax ?? BATCH_BYTES_MAX, awaitMs });
   // Where the client takes further answers unasked, this one is followed by the next batch until there is none.
   if (stream !== undefined && !cursor.exhausted) stream.next = context.request.body;
   return cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : cursor.id, cursor });

@@ -1,0 +1,73 @@
+// Dead arrays, which V8 lets gather (docs/decisions/0005-room-for-garbage.md): it looks for them when so many small objects were made, or after some 64 MB
+// outside the heap, and a server that passes megabytes from socket to file makes few small objects. So whoever moves bytes in and out says how many,
+// and where the process holds more than it shall, the collector is told to look: at what is young, and when that gives little at everything. Both take
+// a bounded part of the time, whatever is asked of the server. Off until a limit is set: a program that has a server in itself keeps its own ways.
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** V8's own call: with `minor` what is young, else everything. */
+type Collect = (options?: { readonly type: 'minor' }) => void;
+
+/** Bytes passed between two looks. */
+const lookBytes = 4 * 1024 * 1024;
+/** Arrays held above what was left after the last look at everything, before the next. */
+const gainBytesMin = 12 * 1024 * 1024;
+/** For each millisecond of collecting so many pass before the next. */
+const restFactor = 8;
+
+/** Watches one process. */
+class GarbageWatch {
+  readonly #residentMax: number;
+  readonly #collect: Collect;
+  #passed = 0;
+  /** Arrays that are known to live: what was left after everything was looked at, or less since. */
+  #living = 0;
+  #minorNext = 0;
+  #majorNext = 0;
+
+  constructor(residentMax: number, collect: Collect) {
+    this.#residentMax = residentMax;
+    this.#collect = collect;
+  }
+
+  pass(bytes: number): void {
+    this.#passed += bytes;
+    if (this.#passed < lookBytes) return;
+    this.#passed = 0;
+    if (process.memoryUsage.rss() > this.#residentMax) this.#look();
+  }
+
+  #look(): void {
+    const startMs = performance.now();
+    if (startMs >= this.#minorNext) {
+      this.#collect({ type: 'minor' });
+      const endMs = performance.now();
+      this.#minorNext = endMs + (endMs - startMs) * restFactor;
+    }
+    const { arrayBuffers } = process.memoryUsage();
+    this.#living = Math.min(this.#living, arrayBuffers);
+    if (arrayBuffers - this.#living < gainBytesMin) return;
+    const majorMs = performance.now();
+    if (majorMs < this.#majorNext) return;
+    this.#collect();
+    const endMs = performance.now();
+    this.#majorNext = endMs + (endMs - majorMs) * restFactor;
+    this.#living = process.memoryUsage().arrayBuffers;
+  }
+}
+
+let watch: GarbageWatch | undefined;
+
+/** From now on garbage is looked for when the process is resident with more bytes than this. */
+export function watchGarbage(residentMax: number): void {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  // eslint-disable-next-line frond/no-unsafe-assertion -- V8's own function, if it is there
+  if (typeof collect === 'function') watch = new GarbageWatch(residentMax, collect as Collect);
+}
+
+/** So many bytes came in or went out in arrays that are soon dead. */
+export function bytesPassed(bytes: number): void {
+  watch?.pass(bytes);
+}
