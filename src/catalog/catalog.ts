@@ -21,12 +21,14 @@ import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRename } from './oplog/definition-notes.ts';
 import type { Oplog } from './oplog/oplog.ts';
-import { dictionaryOptionsOf, parseCreateOptions } from './options.ts';
+import { dictionaryOptionsOf } from './dictionary-option.ts';
+import { parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { whileHeld } from './hold.ts';
 import { addPartition, dropPartition } from './partition/change-partitions.ts';
 import { dropPart, withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
 import { primaryKeyPatternOf } from './primary-key.ts';
+import { reIndex } from './reindex.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
 import { StoredCollection } from './stored-collection.ts';
 import { indexCount } from './time-series-index.ts';
@@ -35,7 +37,7 @@ import { checkConvertible } from './unique-violations.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
 import { copyAsCapped } from './capped-copy.ts';
-import type { CappedCopy, Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated, RenameChoices, View } from './types.ts';
+import type { CappedCopy, Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated, IndexKept, Reindexing, RenameChoices, View } from './types.ts';
 
 const viewDepthMax = 20;
 
@@ -292,6 +294,10 @@ export class StoredCatalog implements Catalog {
   async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number> {
     if (!(collection instanceof StoredCollection)) throw new AssertionError('a collection of this catalog');
     return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, checkInterrupt });
+  }
+
+  async reIndex(ns: Namespace, reindexing: Reindexing): Promise<readonly IndexKept[]> {
+    return reIndex({ catalog: this, engine: this.#engine }, ns, reindexing);
   }
 
   async addPartition(ns: Namespace, newMax: Document | undefined, txn?: CatalogTransaction): Promise<void> {

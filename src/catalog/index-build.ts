@@ -19,7 +19,7 @@ import type { Namespace } from './namespace.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { withIndexes } from './partition/partition-entry.ts';
 import { OnlineBuild } from './online-build.ts';
-import { dictionaryOptionsOf } from './options.ts';
+import { dictionaryOptionsOf } from './dictionary-option.ts';
 import { attemptsMax, duplicateKey, isTransient, noCollection } from './refusal.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import type { StoredIndex } from './stored-index.ts';

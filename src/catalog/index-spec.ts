@@ -16,7 +16,8 @@ import { location, cannotCreateIndex, failedToParse, indexKeySpecsConflict, inde
 import { numberOf, toDouble } from './number.ts';
 import { checkSeriesIndex } from './time-series-index.ts';
 import type { Collection, IndexDefinition } from './types.ts';
-import { engineOption, storageEngine } from './storage-engine-option.ts';
+import { checkDictionaryOption, dictionaryOptionNames, engineOption } from './dictionary-option.ts';
+import { storageEngine } from './storage-engine-option.ts';
 
 /** Most indexes of a collection. */
 const indexesMax = 64;
@@ -58,6 +59,10 @@ const number: OptionCheck = (value, name) => {
   if (isNumber(value)) return value;
   throw typeMismatch(`The field '${name}' must be a number, but got ${typeText(value)}`);
 };
+const dictionaryOption: OptionCheck = (value, name) => {
+  checkDictionaryOption(name, value, name);
+  return value;
+};
 const typeText = (value: Value): string => String(typeNameOf(typeOf(value)));
 
 /** Option -> its check; what is not here is an unknown option (197). `undefined`: accepted and not kept. */
@@ -94,10 +99,7 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
   ['max', number],
   ['bucketSize', number],
   ['wildcardProjection', object],
-  ['compression', text],
-  ['pageSize', number],
-  ['readPageSize', number],
-  ['fanout', number],
+  ...dictionaryOptionNames.map((name): [string, OptionCheck] => [name, dictionaryOption]),
 ]);
 
 /** Options in which two indexes of equal key differ without being different indexes. */

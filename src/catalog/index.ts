@@ -1,5 +1,6 @@
 // The catalog: databases, collections and indexes over the engine's dictionaries (server.md, "Catalog and indexes").
 
+export { describeDictionaryOptions } from './dictionary-option.ts';
 export { equalKeys } from './index-spec.ts';
 export { exactValues } from './slot-key.ts';
 export { textFieldsOf } from './special/text-keys.ts';
@@ -28,6 +29,7 @@ export type {
   IndexDefinition,
   IndexEntry,
   IndexesCreated,
+  IndexKept,
   InsertChoices,
   OperationLog,
   PartitionInfo,

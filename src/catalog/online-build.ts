@@ -14,7 +14,7 @@ import type { IndexEntryRow } from './entry.ts';
 import type { DefinitionChanges } from './definition-changes.ts';
 import { readSide } from './side-row.ts';
 import type { ObjectMaker } from './object-maker.ts';
-import { dictionaryOptionsOf } from './options.ts';
+import { dictionaryOptionsOf } from './dictionary-option.ts';
 import { buildAborted, duplicateKey } from './refusal.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import type { StoredIndex } from './stored-index.ts';

@@ -3,19 +3,19 @@
 
 import { BsonArray, describeValue, Document, isNumber } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
-import type { DictionaryOptions } from '../engine/index.ts';
+import { checkDictionaryOption, dictionaryOptionNames } from './dictionary-option.ts';
 import { checkClusteredWith, parseClusteredIndex } from './clustered-option.ts';
 import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
 import { parseCollation } from '../collation/index.ts';
 import type { Collation } from '../collation/index.ts';
 import { checkPrimarySpec, primarySpecOf } from './index-spec.ts';
-import { numberOf, toDouble, wholeOf } from './number.ts';
+import { numberOf, wholeOf } from './number.ts';
 import { checkPrimaryKey, checkPrimaryKeyWith } from './primary-key.ts';
 import { boolean, images, isTrue, number, object, oneOf, stages, string, wrongType } from './option-check.ts';
 import type { Check } from './option-check.ts';
 import { badValue, invalidOptions, location, unknownField } from './refusal.ts';
-import { engineOption, indexOptionDefaults, storageEngine } from './storage-engine-option.ts';
+import { indexOptionDefaults, storageEngine } from './storage-engine-option.ts';
 import { checkTimeSeriesWith, parseTimeSeries, timeSeriesOf } from './time-series.ts';
 import type { CollectionOptions } from './types.ts';
 
@@ -60,10 +60,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['encryptedFields', notBuilt],
   ['partitioned', boolean],
   ['primaryKey', checkPrimaryKey],
-  ['compression', oneOf('none', 'lz4', 'zlib', 'zstd', 'quicklz', 'lzma')],
-  ['pageSize', number],
-  ['readPageSize', number],
-  ['fanout', number],
+  ...dictionaryOptionNames.map((name): [string, Check] => [name, (value) => checkDictionaryOption(name, value, `create.${name}`)]),
 ]);
 
 /** Accepted and not kept. */
@@ -222,33 +219,6 @@ function imagesOf(shown: Document): boolean {
   const images = shown.get('changeStreamPreAndPostImages');
   return images instanceof Document && images.get('enabled') === true;
 }
-
-/** The engine's options for a dictionary from TokuMX's names; what is not said is the engine's. */
-export function dictionaryOptionsOf(options: Document): Partial<DictionaryOptions> {
-  const compression = engineOption(options, 'compression');
-  const bytes = (name: string): number | undefined => {
-    const value = engineOption(options, name);
-    return value !== undefined && isNumber(value) ? toDouble(value) : undefined;
-  };
-  const pageBytes = bytes('pageSize');
-  const readPageBytes = bytes('readPageSize');
-  const fanout = bytes('fanout');
-  return {
-    ...(typeof compression === 'string' ? { compression: compressions.get(compression) ?? 'zstd' } : {}),
-    ...(pageBytes === undefined ? {} : { pageBytes }),
-    ...(readPageBytes === undefined ? {} : { readPageBytes }),
-    ...(fanout === undefined ? {} : { fanout }),
-  };
-}
-
-const compressions: ReadonlyMap<string, DictionaryOptions['compression']> = new Map<string, DictionaryOptions['compression']>([
-  ['none', 'none'],
-  ['lz4', 'lz4'],
-  ['quicklz', 'lz4'],
-  ['zlib', 'zlib'],
-  ['zstd', 'zstd'],
-  ['lzma', 'zstd'],
-]);
 
 /** The row of `listCollections`. */
 export function describeCollection(ns: Namespace, entry: Extract<NameEntry, { readonly kind: 'collection' }>): Document {

@@ -2,8 +2,9 @@
 // that MongoDB does not know. Those for an engine that is not here are checked as it would check them, kept, and mean nothing. Follows the
 // manual's page "create".
 
-import { Document, isNumber } from '../bson/index.ts';
+import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
+import { checkDictionaryOption, dictionaryOptionNames } from './dictionary-option.ts';
 import { checkFields, wrongType } from './option-check.ts';
 import type { Check } from './option-check.ts';
 import { badValue, failedToParse, invalidOptions } from './refusal.ts';
@@ -30,34 +31,13 @@ function checkConfig(value: Value, name: string): void {
   }
 }
 
-/** What may stand under `frond`. */
-const ownOptions: ReadonlyMap<string, 'boolean' | 'string' | 'number'> = new Map([
-  ['clustering', 'boolean'],
-  ['compression', 'string'],
-  ['pageSize', 'number'],
-  ['readPageSize', 'number'],
-  ['fanout', 'number'],
-]);
-
-const compressions: ReadonlySet<Value> = new Set<Value>(['none', 'lz4', 'zlib', 'zstd']);
-
+/** What stands under `frond`: how a dictionary is kept, and whether an index holds the documents. */
 function checkOwn(settings: Document, name: string): void {
   for (const [key, setting] of settings) {
-    const kind = ownOptions.get(key);
-    if (kind === undefined) throw invalidOptions(`'${key}' is not a supported option.`);
-    const fits = kind === 'number' ? isNumber(setting) : typeof setting === kind;
-    if (!fits) throw wrongType(`${name}.frond.${key}`, setting, kind);
-    if (key === 'compression' && !compressions.has(setting)) throw badValue(`'${name}.frond.compression' is none, lz4, zlib or zstd`);
+    if (dictionaryOptionNames.includes(key)) checkDictionaryOption(key, setting, `${name}.frond.${key}`);
+    else if (key !== 'clustering') throw invalidOptions(`'${key}' is not a supported option.`);
+    else if (typeof setting !== 'boolean') throw wrongType(`${name}.frond.${key}`, setting, 'boolean');
   }
-}
-
-/** An option of this engine: as such, or under `storageEngine.frond`. */
-export function engineOption(options: Document, name: string): Value | undefined {
-  const direct = options.get(name);
-  if (direct !== undefined) return direct;
-  const engines = options.get('storageEngine');
-  const own = engines instanceof Document ? engines.get('frond') : undefined;
-  return own instanceof Document ? own.get(name) : undefined;
 }
 
 /** `{ wiredTiger: { configString: <text> } }`, both of which may be left out, or `{ frond: { … } }`. */

@@ -227,6 +227,11 @@ export class StoredIndex implements Index {
     return new ChainedCursor(direction > 0 ? cursors : cursors.reverse());
   }
 
+  /** Where its entries are: its own dictionary, or those of its shares. */
+  get dictionaries(): readonly DictionaryId[] {
+    return this.#shares === undefined ? [this.dictionary] : this.#shares.indexes.map(({ dictionary }) => dictionary);
+  }
+
   /** Where the entries of the document with this key are: the index itself, or its share. */
   shareFor(recordKey: RecordKey): StoredIndex {
     if (this.#shares === undefined) return this;

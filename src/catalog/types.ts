@@ -3,7 +3,7 @@
 // collection.ts and transaction.ts. Errors are CommandError with MongoDB's codes, and EngineError where the engine speaks.
 
 import type { Binary, DateTime, Document, Timestamp, Value } from '../bson/index.ts';
-import type { Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
+import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import type { IndexKind } from './index-kind.ts';
@@ -158,6 +158,8 @@ export interface StorageFigures extends Totals {
   readonly rawBytes: number;
   readonly height: number;
   readonly leaves: number;
+  /** How it is kept; of several dictionaries together, the first. */
+  readonly options?: DictionaryOptions | undefined;
 }
 
 /** What a collection takes on disk: its documents, and each index by name. */
@@ -263,6 +265,19 @@ export interface IndexBuild {
   readonly documentsTotal: number;
 }
 
+/** What `reIndex` is asked: one index by name or key pattern, or all (`*`), and options that change. */
+export interface Reindexing {
+  readonly which: string | Document;
+  readonly options: Document;
+  readonly checkInterrupt: () => void;
+}
+
+/** How an index is kept on disk. */
+export interface IndexKept {
+  readonly name: string;
+  readonly options: DictionaryOptions | undefined;
+}
+
 /** Which indexes to drop: a name or `*`, a key pattern, or names. */
 export type IndexChoice = string | Document | readonly string[];
 
@@ -341,6 +356,8 @@ export interface Catalog {
   /** 26, 27, 72. */
   dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }>;
   builds(): readonly IndexBuild[];
+  /** Writes indexes anew, beside everybody, with other options where they are said; how they were kept. 26, 27, 17232, 2, 14, 72. */
+  reIndex(ns: Namespace, reindexing: Reindexing): Promise<readonly IndexKept[]>;
   /**
    * A part more of a partitioned collection: the last one ends at `newMax`, or at its largest key, and what comes behind goes into the new one.
    * `txn`: the transaction it is part of; absent: one of its own, with the writers of the collection held back. 17248, 17249, 17250, 17306, 17307.

@@ -210,7 +210,7 @@ export class Background {
   }
 
   /** Does a job between others; false when there was no space for it. */
-  async runJob(tree: Tree, make: (context: JobContext) => JobStep<Edit>): Promise<boolean> {
+  async runJob(tree: Tree, make: (context: JobContext) => JobStep<Edit | undefined>): Promise<boolean> {
     this.#state.checkUsable();
     return await new Promise((resolve, reject) => {
       const act = async (): Promise<StepResult> => {

@@ -27,7 +27,7 @@ export interface CommitContents {
 export function recordOf(state: EngineState, { writes, announced, rows }: CommitContents): CommitRecord {
   const writer = state.recordWriter;
   writer.begin();
-  for (const { id, kind, options } of writes.changes) if (kind === 'create' && options !== undefined) writer.create(id, options);
+  for (const { id, kind, options } of writes.changes) if (kind !== 'drop' && options !== undefined) writer.create(id, options);
   for (const { dictionary, number } of announced) writer.spill(dictionary, number);
   writeMessages(state, writes, new Set(announced.map(({ dictionary }) => dictionary)));
   for (const [id, totals] of writes.totals()) if (totals.rows !== 0 || totals.bytes !== 0) writer.count(id, totals.rows, totals.bytes);

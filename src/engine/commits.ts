@@ -116,7 +116,9 @@ class Applier implements RecordVisitor {
   create(dictionary: number, options: DictionaryOptions): void {
     const id = dictionary as DictionaryId;
     this.#dictionary = -1;
-    if (!this.#state.trees.has(id)) this.#state.createTree(id, options, this.#seq);
+    const tree = this.#state.trees.get(id);
+    if (tree === undefined) this.#state.createTree(id, options, this.#seq);
+    else tree.options = options;
   }
 
   drop(dictionary: number): void {

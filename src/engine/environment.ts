@@ -21,6 +21,8 @@ import { recover } from './recovery.ts';
 import { EngineState } from './state.ts';
 import { statisticsOf } from './statistics.ts';
 import { EngineTransaction } from './transaction.ts';
+import { rewriteJob } from './tree/job/rewrite-job.ts';
+import type { RewritePlace } from './tree/job/rewrite-job.ts';
 import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Load, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
@@ -81,6 +83,19 @@ class FileEnvironment implements Environment {
     return load;
   }
 
+  async rewrite(id: DictionaryId, progress: () => void = () => undefined): Promise<void> {
+    const { state } = this.#engine;
+    state.checkUsable();
+    const tree = state.treeAt(id, state.visible);
+    if (tree.isHollow) throw new EngineError('locked', `dictionary ${id} is being loaded`, { place: { dictionary: id } });
+    const place: RewritePlace = { from: undefined, pushed: 0, done: false };
+    while (!place.done) {
+      const done = await this.#background.runJob(tree, (context) => rewriteJob(tree, context, place));
+      if (!done) throw new EngineError('no-space', 'there is no space to write the dictionary anew');
+      progress();
+    }
+  }
+
   async checkpoint(): Promise<void> {
     await this.#checkpoints.run();
   }
@@ -124,7 +139,7 @@ class FileEnvironment implements Environment {
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics {
     const { state } = this.#engine;
     const tree = state.treeAt(id, state.visible);
-    return { ...tree.totalsAt(state.visible), diskBytes: tree.storedBytes + tree.blobBytes + tree.active.blobBytes, rawBytes: tree.rawBytes, height: tree.height, leaves: tree.leaves };
+    return { ...tree.totalsAt(state.visible), diskBytes: tree.storedBytes + tree.blobBytes + tree.active.blobBytes, rawBytes: tree.rawBytes, height: tree.height, leaves: tree.leaves, options: tree.options };
   }
 
   async close(): Promise<void> {

@@ -126,6 +126,11 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     return id;
   }
 
+  changeDictionary(id: DictionaryId, options: Partial<DictionaryOptions>): void {
+    this.#checkWritable();
+    this.#writes.change(id, 'change', dictionaryOptions(this.#treeToWrite(id).options, options));
+  }
+
   dropDictionary(id: DictionaryId): void {
     this.#checkWritable();
     this.#treeToWrite(id);

@@ -39,7 +39,7 @@ export interface UpdateTable {
 
 export type CompressionName = 'none' | 'lz4' | 'zlib' | 'zstd';
 
-/** How one dictionary is kept; fixed at creation. */
+/** How one dictionary is kept. */
 export interface DictionaryOptions {
   /** Codec of leaves. Buffered runs are always LZ4. */
   readonly compression: CompressionName;
@@ -138,6 +138,8 @@ export interface Transaction {
   readonly snapshot: Seq;
   /** Creates a dictionary with the commit; it can be written in this transaction at once. */
   createDictionary(options?: Partial<DictionaryOptions>): DictionaryId;
+  /** Changes, with the commit, how a dictionary is kept from now on; what is written already stays until it is written anew (`Environment.rewrite`). */
+  changeDictionary(id: DictionaryId, options: Partial<DictionaryOptions>): void;
   /** Drops a dictionary with the commit. Open snapshots go on seeing it until they end. */
   dropDictionary(id: DictionaryId): void;
   /** Own write set, then the snapshot. */
@@ -241,6 +243,7 @@ export interface DictionaryStatistics extends Totals {
   readonly rawBytes: number;
   readonly height: number;
   readonly leaves: number;
+  readonly options: DictionaryOptions;
 }
 
 /** One thing that is wrong in the files, with its place in words. */
@@ -300,6 +303,11 @@ export interface Environment {
    * at once and share memory.
    */
   load(id: DictionaryId, companions?: number): Load;
+  /**
+   * Writes every leaf of a dictionary anew, with what waited above it, as its options say now; reads and commits go on beside it. `progress` is called after
+   * each step, and ends the work by throwing. `no-space`, `unknown-dictionary`.
+   */
+  rewrite(id: DictionaryId, progress?: () => void): Promise<void>;
   checkpoint(): Promise<void>;
   verify(): Promise<VerifyReport>;
   /**

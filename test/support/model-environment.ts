@@ -192,8 +192,10 @@ export class ModelEnvironment implements Environment {
 
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics {
     const totals = this.begin('read').totals(id);
-    return { ...totals, diskBytes: totals.bytes, rawBytes: totals.bytes, height: 1, leaves: 1 };
+    return { ...totals, diskBytes: totals.bytes, rawBytes: totals.bytes, height: 1, leaves: 1, options: { compression: 'none', pageBytes: 1 << 20, readPageBytes: 1 << 14, fanout: 16 } };
   }
+
+  rewrite = (): Promise<void> => Promise.resolve();
 
   close(): Promise<void> {
     return Promise.resolve();
@@ -232,6 +234,8 @@ class ModelTransaction implements Transaction {
     this.#created.set(id, new ModelDictionary(0));
     return id;
   }
+
+  changeDictionary(): void {}
 
   dropDictionary(id: DictionaryId): void {
     this.#dictionary(id);

@@ -6,7 +6,7 @@ import { DateTime } from '../../bson/index.ts';
 import type { Document } from '../../bson/index.ts';
 import type { DictionaryId } from '../../engine/index.ts';
 import type { IndexEntryRow, NameEntry } from '../entry.ts';
-import { dictionaryOptionsOf } from '../options.ts';
+import { dictionaryOptionsOf } from '../dictionary-option.ts';
 import { location } from '../refusal.ts';
 import type { StoredTransaction } from '../transaction.ts';
 import { dictionariesOf } from './partition-row.ts';

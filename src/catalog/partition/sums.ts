@@ -19,6 +19,7 @@ export function sumOfFigures(all: readonly StorageFigures[]): StorageFigures {
       rawBytes: sum.rawBytes + figures.rawBytes,
       height: Math.max(sum.height, figures.height),
       leaves: sum.leaves + figures.leaves,
+      options: sum.options ?? figures.options,
     }),
     none,
   );

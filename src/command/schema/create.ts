@@ -49,10 +49,10 @@ const CREATE_FIELDS = {
   recordIdsReplicated: boolField,
   primaryKey: anyField,
   partitioned: boolField,
-  compression: stringField,
+  compression: anyField,
   pageSize: anyField,
   readPageSize: anyField,
-  fanout: numberField,
+  fanout: anyField,
 } satisfies FieldTable;
 
 /** What the command says of the collection: its fields but the name, those of every command left out. */

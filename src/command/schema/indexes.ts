@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
-import { namespaceOf, type Collection, type IndexChoice } from '../../catalog/index.ts';
+import { describeDictionaryOptions, namespaceOf, type Collection, type IndexChoice, type IndexKept } from '../../catalog/index.ts';
 import { sourceOf } from '../../session/index.ts';
 import { defineCommand, type Command, type Reply } from '../command.ts';
 import { replyWithCursor } from '../cursor-reply.ts';
@@ -105,4 +105,35 @@ const dropIndexes: Command = defineCommand({
   },
 });
 
-export const INDEX_COMMANDS: readonly Command[] = [createIndexes, listIndexes, dropIndexes];
+/** How an index was kept before, as TokuMX tells it. */
+function shownBefore({ name, options }: IndexKept): Document {
+  return Document.fromEntries([['name', name], ...(options === undefined ? [] : describeDictionaryOptions(options).fields)]);
+}
+
+const reIndex: Command = defineCommand({
+  name: 'reIndex',
+  access: 'write',
+  about: 'writes the indexes of a collection anew, with other options where they are said',
+  fields: { reIndex: collectionField, index: anyField, options: objectField },
+  run: async (context, { reIndex: name, index = '*', options = Document.empty }) => {
+    const { server, operation } = context;
+    const ns = namespaceOf(context.db, name);
+    if (typeof index !== 'string' && !(index instanceof Document)) {
+      throw new CommandError(14, 'TypeMismatch', `BSON field 'reIndex.index' is the wrong type '${typeText(index)}', expected types '[string, object]'`);
+    }
+    const was = await server.catalog.reIndex(ns, { which: index, options, checkInterrupt: () => { operation.checkInterrupt(); } });
+    const specs = await reading(context, async (txn) => {
+      const collection = await server.catalog.collection(txn, ns);
+      return (collection?.indexes ?? []).map(({ spec }) => spec);
+    });
+    const shown = was.map(shownBefore);
+    return {
+      nIndexesWas: specs.length,
+      was: options.isEmpty ? undefined : index === '*' ? BsonArray.of(shown) : shown[0],
+      nIndexes: specs.length,
+      indexes: BsonArray.of(specs),
+    };
+  },
+});
+
+export const INDEX_COMMANDS: readonly Command[] = [createIndexes, listIndexes, dropIndexes, reIndex];

@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, type Value } from '../../bson/index.ts';
-import { namespaceOf, type Collection, type CollectionStorage, type StorageFigures } from '../../catalog/index.ts';
+import { describeDictionaryOptions, namespaceOf, type Collection, type CollectionStorage, type StorageFigures } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { anyField, boolField, collectionField, numberField, truthyField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
@@ -33,8 +33,8 @@ function withCollection<T>(
 }
 
 /** What a dictionary takes: bytes as they are and on disk, and the shape of its tree. */
-function treeFigures({ rows, rawBytes, diskBytes, height, leaves }: StorageFigures): Document {
-  return Document.of({
+function treeFigures({ rows, rawBytes, diskBytes, height, leaves, options }: StorageFigures): Document {
+  const figures = Document.of({
     rows: BigInt(rows),
     rawBytes: BigInt(rawBytes),
     diskBytes: BigInt(diskBytes),
@@ -42,6 +42,7 @@ function treeFigures({ rows, rawBytes, diskBytes, height, leaves }: StorageFigur
     height,
     leaves,
   });
+  return options === undefined ? figures : Document.fromEntries([...figures.fields, ...describeDictionaryOptions(options).fields]);
 }
 
 /** The figures of one collection, as collStats and the stage of that name tell them. */

@@ -60,7 +60,8 @@ const noNumbers: Set<BlockNumber> = new Set();
 /** The tree of one dictionary. */
 export class Tree {
   readonly id: DictionaryId;
-  readonly options: DictionaryOptions;
+  /** What the next nodes are written with. */
+  options: DictionaryOptions;
   readonly createdSeq: number;
   droppedSeq: number;
   /** Its drop is in the log: who writes to it from now on comes too late. */

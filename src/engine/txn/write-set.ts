@@ -27,7 +27,7 @@ export interface StatedCount {
 export interface DictionaryChange {
   readonly operation: number;
   readonly id: DictionaryId;
-  readonly kind: 'create' | 'drop';
+  readonly kind: 'create' | 'change' | 'drop';
   readonly options: DictionaryOptions | undefined;
 }
 
@@ -123,7 +123,7 @@ export class WriteSet {
     this.counts.push({ operation: ++this.#operation, id, rows, bytes });
   }
 
-  change(id: DictionaryId, kind: 'create' | 'drop', options: DictionaryOptions | undefined): void {
+  change(id: DictionaryId, kind: DictionaryChange['kind'], options: DictionaryOptions | undefined): void {
     this.changes.push({ operation: ++this.#operation, id, kind, options });
   }
 
