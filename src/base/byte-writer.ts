@@ -2,6 +2,7 @@
 // throughout; ByteReader reads it back. What `bytes` returns is a view that the next write may move or change.
 
 import { assert } from './assert.ts';
+import { copyBetween } from './bytes.ts';
 import { varintBytesMax, writeVarint } from './varint.ts';
 
 /** Append-only bytes. */
@@ -64,6 +65,12 @@ export class ByteWriter {
     // A view costs more than copying a few bytes one by one.
     if (end - start > 48) this.#bytes.set(start === 0 && end === source.length ? source : source.subarray(start, end), at);
     else for (let i = start; i < end; i++) this.#bytes[at + i - start] = source[i] as number;
+  }
+
+  /** Appends a copy of source[start, end), which lies behind a view. */
+  appendFrom(source: DataView, start: number, end: number): void {
+    const at = this.extend(end - start);
+    copyBetween(source, start, this.#view, at, end - start);
   }
 
   /** Appends `length` bytes of any content, for the caller to fill, and returns the offset where they begin. */

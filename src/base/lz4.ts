@@ -3,6 +3,7 @@
 // no match begins within the last twelve. The decoder trusts nothing: every length and offset is checked before a byte moves. Both move four
 // bytes at a time through views, a little beyond a length where there is room, for what comes next overwrites that.
 
+import { viewOf } from './bytes.ts';
 import { EngineError } from './errors.ts';
 
 /** A table of 16 KiB lies in the processor's nearest cache beside what is compressed. */
@@ -25,10 +26,6 @@ let nextBase = 1;
 
 function corrupt(what: string): never {
   throw new EngineError('corruption', `LZ4 block: ${what}`);
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function hash(word: number): number {

@@ -114,7 +114,7 @@ export class ExtentBuilder implements MessageSink {
     this.#note(seq);
   }
 
-  /** As `append`, for a message in an arena. Versions of one key come one after the other. */
+  /** As `append`, for a message in an arena, with its hash. Versions of one key come one after the other. */
   appendSlice(slice: MessageSlice): void {
     const { basement, filter } = this.#open();
     const size = slice.keyEnd - slice.keyStart + slice.valueEnd - slice.valueStart;
@@ -122,7 +122,7 @@ export class ExtentBuilder implements MessageSink {
     if (needed > this.#readPageBytes && basement.count > 0) this.#cut(needed, basement.endsWithSlice(slice));
     basement.appendSlice(slice);
     if (slice.kind === messageKinds.reference) this.#blobs.add(slice.bytes, slice.valueStart, slice.valueEnd);
-    filter.add(keyHash(slice.bytes, slice.keyStart, slice.keyEnd));
+    filter.add(slice.hash);
     this.#note(slice.seq);
   }
 

@@ -352,18 +352,8 @@ export class Merge {
     return true;
   }
 
-  /** Whether a snapshot that is open, or may be opened at a later visible seq, lies in [older, newer): it sees the older version. */
   #isSeen(older: number, newer: number): boolean {
-    const snapshots = this.#snapshots;
-    if (newer > (snapshots[snapshots.length - 1] as number)) return true;
-    let low = 0;
-    let high = snapshots.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((snapshots[middle] as number) < older) low = middle + 1;
-      else high = middle;
-    }
-    return low < snapshots.length && (snapshots[low] as number) < newer;
+    return isSeen(this.#snapshots, older, newer);
   }
 
   #unfed(): number {
@@ -418,6 +408,19 @@ export class Merge {
     this.#stop[input] = stop;
     this.#heads[input] = at < stop ? headOf(run, at, this.#skip) : parked;
   }
+}
+
+/** Whether a snapshot that is open, or may be opened at a later visible seq, lies in [older, newer): it sees the older version. */
+export function isSeen(snapshots: Float64Array, older: number, newer: number): boolean {
+  if (newer > (snapshots[snapshots.length - 1] as number)) return true;
+  let low = 0;
+  let high = snapshots.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((snapshots[middle] as number) < older) low = middle + 1;
+    else high = middle;
+  }
+  return low < snapshots.length && (snapshots[low] as number) < newer;
 }
 
 /** A run of one remove. */

@@ -28,10 +28,14 @@ export interface Message {
 /** A message whose key and value lie in one arena: filled anew by its owner for each message, so that none is allocated. */
 export interface MessageSlice {
   bytes: Uint8Array;
+  /** Of all of `bytes`. */
+  view: DataView;
   keyStart: number;
   keyEnd: number;
   valueStart: number;
   valueEnd: number;
   seq: number;
   kind: number;
+  /** The key's `keyHash`, where whoever fills the slice has it. */
+  hash: number;
 }

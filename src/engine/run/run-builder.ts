@@ -2,18 +2,10 @@
 // seq descending) order; that is asserted where it is cheap. See run.ts for the invariant and run-format.ts for the bytes.
 
 import { assert } from '../../base/assert.ts';
-import { compareRange } from '../../base/bytes.ts';
+import { compareRange, copyBetween, viewOf } from '../../base/bytes.ts';
 import type { Message, MessageSlice } from './message.ts';
 import { RunMemory, runOf } from './run.ts';
 import type { MemorySource, Run, RunColumns } from './run.ts';
-
-/** Below this a loop copies faster than a view and `set`. */
-const loopCopyMax = 28;
-
-function copyBytes(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void {
-  if (end - start <= loopCopyMax) for (let from = start, to = at; from < end; from++, to++) target[to] = source[from] as number;
-  else target.set(source.subarray(start, end), at);
-}
 
 /** What takes messages one after the other: builders of runs and of extents. */
 export interface MessageSink {
@@ -29,6 +21,8 @@ export class RunBuilder implements RunColumns, MessageSink {
   valueOffsets: Uint32Array;
   kinds: Uint8Array;
   #seqs: Float64Array;
+  #keysView: DataView;
+  #valuesView: DataView;
   #count = 0;
   #anySeq = false;
   #capacity: number;
@@ -42,6 +36,8 @@ export class RunBuilder implements RunColumns, MessageSink {
     this.valueOffsets = new Uint32Array(messages + 1);
     this.kinds = new Uint8Array(messages);
     this.#seqs = new Float64Array(messages);
+    this.#keysView = viewOf(this.keys);
+    this.#valuesView = viewOf(this.values);
   }
 
   get count(): number {
@@ -77,24 +73,24 @@ export class RunBuilder implements RunColumns, MessageSink {
     const valueStart = source.valueOffsets[index] as number;
     const valueEnd = source.valueOffsets[index + 1] as number;
     const keyAt = this.#room(keyEnd - keyStart, valueEnd - valueStart);
-    copyBytes(source.keys, keyStart, keyEnd, this.keys, keyAt);
-    copyBytes(source.values, valueStart, valueEnd, this.values, this.valueOffsets[this.#count] as number);
+    copyBetween(source.keysView, keyStart, this.#keysView, keyAt, keyEnd - keyStart);
+    copyBetween(source.valuesView, valueStart, this.#valuesView, this.valueOffsets[this.#count] as number, valueEnd - valueStart);
     this.#close(source.kinds[index] as number, seq);
   }
 
   /** Takes a message out of an arena; `slice` may be filled anew afterwards. */
   appendSlice(slice: MessageSlice): void {
     const keyAt = this.#room(slice.keyEnd - slice.keyStart, slice.valueEnd - slice.valueStart);
-    copyBytes(slice.bytes, slice.keyStart, slice.keyEnd, this.keys, keyAt);
-    copyBytes(slice.bytes, slice.valueStart, slice.valueEnd, this.values, this.valueOffsets[this.#count] as number);
+    copyBetween(slice.view, slice.keyStart, this.#keysView, keyAt, slice.keyEnd - slice.keyStart);
+    copyBetween(slice.view, slice.valueStart, this.#valuesView, this.valueOffsets[this.#count] as number, slice.valueEnd - slice.valueStart);
     this.#close(slice.kind, slice.seq);
   }
 
   appendMessage(message: Message): void {
     const { key, value } = message;
     const keyAt = this.#room(key.length, value.length);
-    copyBytes(key, 0, key.length, this.keys, keyAt);
-    copyBytes(value, 0, value.length, this.values, this.valueOffsets[this.#count] as number);
+    this.keys.set(key, keyAt);
+    this.values.set(value, this.valueOffsets[this.#count]);
     this.#close(message.kind, message.seq);
   }
 
@@ -142,8 +138,14 @@ export class RunBuilder implements RunColumns, MessageSink {
     const keyAt = this.keyOffsets[count] as number;
     const keyEnd = keyAt + keyLength;
     const valueEnd = (this.valueOffsets[count] as number) + valueLength;
-    if (keyEnd > this.keys.length) this.keys = grown(this.keys, keyEnd);
-    if (valueEnd > this.values.length) this.values = grown(this.values, valueEnd);
+    if (keyEnd > this.keys.length) {
+      this.keys = grown(this.keys, keyEnd);
+      this.#keysView = viewOf(this.keys);
+    }
+    if (valueEnd > this.values.length) {
+      this.values = grown(this.values, valueEnd);
+      this.#valuesView = viewOf(this.values);
+    }
     this.keyOffsets[count + 1] = keyEnd;
     this.valueOffsets[count + 1] = valueEnd;
     return keyAt;

@@ -20,7 +20,7 @@ export interface RunColumns {
 }
 
 /** The objects beside the memory block, roughly. */
-const objectBytes = 640;
+const objectBytes = 800;
 
 /** Memory of at least so many bytes, as it comes. */
 export type MemorySource = (bytes: number) => ArrayBuffer;
@@ -63,6 +63,8 @@ export class RunMemory implements RunColumns {
   readonly kinds: Uint8Array;
   readonly seqs: Float64Array | undefined;
   readonly heads: Uint32Array;
+  readonly keysView: DataView;
+  readonly valuesView: DataView;
   readonly byteSize: number;
 
   constructor({ count, keyBytes, valueBytes, withSeqs }: RunShape, source: MemorySource = freshMemory) {
@@ -81,6 +83,8 @@ export class RunMemory implements RunColumns {
     this.kinds = new Uint8Array(memory, kindsAt, count);
     this.keys = new Uint8Array(memory, keysAt, keyBytes);
     this.values = new Uint8Array(memory, valuesAt, valueBytes);
+    this.keysView = new DataView(memory, keysAt, keyBytes);
+    this.valuesView = new DataView(memory, valuesAt, valueBytes);
     this.byteSize = memory.byteLength + objectBytes;
   }
 }
@@ -98,6 +102,9 @@ export class Run implements RunColumns {
   readonly valueOffsets: Uint32Array;
   readonly kinds: Uint8Array;
   readonly seqs: Float64Array | undefined;
+  /** For copying messages: of all of `keys` and `values`. */
+  readonly keysView: DataView;
+  readonly valuesView: DataView;
   readonly sorted: SortedKeys;
 
   constructor(memory: RunMemory) {
@@ -109,6 +116,8 @@ export class Run implements RunColumns {
     this.valueOffsets = memory.valueOffsets;
     this.kinds = memory.kinds;
     this.seqs = memory.seqs;
+    this.keysView = memory.keysView;
+    this.valuesView = memory.valuesView;
     this.sorted = new SortedKeys(memory.keys, memory.keyOffsets, memory.count, memory.heads);
   }
 

@@ -4,7 +4,7 @@
 // takes back from the end and is for write sets only. docs/architecture.md follows a write through it.
 
 import { assert } from '../../base/assert.ts';
-import { compareRange } from '../../base/bytes.ts';
+import { compareRange, copyBetween, viewOf } from '../../base/bytes.ts';
 import { keyHash } from '../../base/hash.ts';
 import { BlobCounter, decodeReference, noBlobs } from '../run/blob-reference.ts';
 import type { BlobTally } from '../run/blob-reference.ts';
@@ -28,15 +28,19 @@ const twoTo32 = 4294967296;
 const kindMask = 0xff;
 const chainShift = 8;
 
-/** Copies source[start, end) to `at`: short ones by a loop, which a call would cost more than. */
-function copyInto(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): void {
-  if (end - start > 48) target.set(source.subarray(start, end), at);
-  else for (let i = start; i < end; i++) target[at + i - start] = source[i] as number;
+/** Copies source to `at`: a short one by a loop, which a call would cost more than. */
+function copyInto(target: Uint8Array, at: number, source: Uint8Array): void {
+  if (source.length > 24) target.set(source, at);
+  else for (let i = 0; i < source.length; i++) target[at + i] = source[i] as number;
 }
+
+/** What an empty front holds. */
+const noBytes = new Uint8Array(0);
+const noRows = new Uint32Array(0);
 
 /** A slice to be filled by `Front.slice`. */
 export function emptySlice(): MessageSlice {
-  return { bytes: new Uint8Array(0), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0 };
+  return { bytes: noBytes, view: viewOf(noBytes), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0, hash: 0 };
 }
 
 /** The bytes of a front's messages, and where they lie. */
@@ -45,13 +49,10 @@ export interface FrontImage {
   readonly rows: Uint32Array;
 }
 
-/** What an empty front holds. */
-const noBytes = new Uint8Array(0);
-const noRows = new Uint32Array(0);
-
 /** A buffer of messages. Entries are numbered in the order they came. */
 export class Front {
   #arena: Uint8Array;
+  #view: DataView;
   #used: number = 0;
   #rows: Uint32Array;
   #count: number = 0;
@@ -74,6 +75,7 @@ export class Front {
   /** `like`: a front that held as much as this one shall; memory is had at once, not by doubling. */
   constructor(like?: Front) {
     this.#arena = like === undefined ? noBytes : new Uint8Array(like.#used);
+    this.#view = viewOf(this.#arena);
     this.#rows = like === undefined ? noRows : new Uint32Array(like.#count * width + width);
     this.#table = like === undefined ? noRows : new Uint32Array(like.#table.length);
   }
@@ -87,6 +89,7 @@ export class Front {
   static ofImage(image: FrontImage): Front {
     const front = new Front();
     front.#arena = image.arena;
+    front.#view = viewOf(image.arena);
     front.#rows = image.rows;
     front.#used = image.arena.length;
     front.#count = image.rows.length / width;
@@ -146,8 +149,8 @@ export class Front {
   /** Appends a message; bytes are copied. Entries of one key come with rising seqs. Gives the bytes by which the memory held has grown. */
   append(key: Uint8Array, seq: number, messageKind: number, value: Uint8Array): number {
     const grown = this.#makeRoom(key.length + value.length);
-    copyInto(this.#arena, this.#used, key, 0, key.length);
-    copyInto(this.#arena, this.#used + key.length, value, 0, value.length);
+    copyInto(this.#arena, this.#used, key);
+    copyInto(this.#arena, this.#used + key.length, value);
     this.#enter(key.length, value.length, seq, messageKind);
     return grown;
   }
@@ -157,8 +160,8 @@ export class Front {
     const keyBytes = message.keyEnd - message.keyStart;
     const valueBytes = message.valueEnd - message.valueStart;
     this.#makeRoom(keyBytes + valueBytes);
-    copyInto(this.#arena, this.#used, message.bytes, message.keyStart, message.keyEnd);
-    copyInto(this.#arena, this.#used + keyBytes, message.bytes, message.valueStart, message.valueEnd);
+    copyBetween(message.view, message.keyStart, this.#view, this.#used, keyBytes);
+    copyBetween(message.view, message.valueStart, this.#view, this.#used + keyBytes, valueBytes);
     this.#enter(keyBytes, valueBytes, message.seq, message.kind);
   }
 
@@ -198,6 +201,7 @@ export class Front {
       const arena = new Uint8Array(Math.max(Math.floor(grown), needed, 512));
       arena.set(this.#arena.subarray(0, this.#used));
       this.#arena = arena;
+      this.#view = viewOf(arena);
     }
     if ((this.#count + 1) * width > this.#rows.length) {
       const rows = new Uint32Array(Math.max(this.#rows.length * 2, 8 * width));
@@ -305,12 +309,28 @@ export class Front {
     const row = entry * width;
     const start = this.#rows[row + keyStart] as number;
     slice.bytes = this.#arena;
+    slice.view = this.#view;
     slice.keyStart = start;
     slice.keyEnd = start + (this.#rows[row + keyLength] as number);
     slice.valueStart = slice.keyEnd;
     slice.valueEnd = slice.keyEnd + (this.#rows[row + valueLength] as number);
     slice.seq = this.seq(entry);
     slice.kind = (this.#rows[row + kind] as number) & kindMask;
+    slice.hash = this.#rows[row + hash] as number;
+  }
+
+  /** Whether any entry is an update, which says less than all of its key. */
+  get hasUpdates(): boolean {
+    for (let entry = 0; entry < this.#count; entry++) if (this.kind(entry) === messageKinds.update) return true;
+    return false;
+  }
+
+  /** Whether two entries have one key. */
+  haveOneKey(a: number, b: number): boolean {
+    const row = b * width;
+    if (this.#rows[a * width + hash] !== this.#rows[row + hash]) return false;
+    const start = this.#rows[row + keyStart] as number;
+    return this.#sameKey(a * width, this.#arena, start, start + (this.#rows[row + keyLength] as number));
   }
 
   /** Bytes of blobs that its entries refer to, by segment. */

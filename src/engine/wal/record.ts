@@ -2,6 +2,7 @@
 // that a part of a kind that this program does not know is seen and refused.
 
 import { must } from '../../base/assert.ts';
+import { viewOf } from '../../base/bytes.ts';
 import { ByteReader } from '../../base/byte-reader.ts';
 import { ByteWriter } from '../../base/byte-writer.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -71,10 +72,10 @@ export class RecordWriter {
     writer.u8(message.kind === messageKinds.put ? tags.put : must(tagsOfKinds.get(message.kind), 'a kind of message that is logged'));
     writer.varint(dictionary);
     writer.varint(message.keyEnd - message.keyStart);
-    writer.append(message.bytes, message.keyStart, message.keyEnd);
+    writer.appendFrom(message.view, message.keyStart, message.keyEnd);
     if (message.kind === messageKinds.remove) return;
     writer.varint(message.valueEnd - message.valueStart);
-    writer.append(message.bytes, message.valueStart, message.valueEnd);
+    writer.appendFrom(message.view, message.valueStart, message.valueEnd);
   }
 
   /** A reference to a value that was put before and lies elsewhere now. */
@@ -161,12 +162,16 @@ export class RecordWriter {
 /** A message whose key and value lie in one array, filled anew for each message so that none is allocated (as in run/message.ts). */
 export interface MessageSlice {
   bytes: Uint8Array;
+  /** Of all of `bytes`. */
+  view: DataView;
   keyStart: number;
   keyEnd: number;
   valueStart: number;
   valueEnd: number;
   seq: number;
   kind: number;
+  /** Not known here. */
+  hash: number;
 }
 
 /** Bounds of a range delete; absent: none. */
@@ -231,7 +236,7 @@ export class RecordReader {
 
   constructor(body: Uint8Array) {
     this.#reader = new ByteReader(body);
-    this.#slice = { bytes: body, keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0 };
+    this.#slice = { bytes: body, view: viewOf(body), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0, hash: 0 };
   }
 
   /** Gives up to `parts` parts to the visitor; true when the record is at its end. An unknown part is EngineError `format`. */

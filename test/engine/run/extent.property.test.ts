@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ByteReader } from '../../../src/base/byte-reader.ts';
 import { ByteWriter } from '../../../src/base/byte-writer.ts';
-import { compareBytes } from '../../../src/base/bytes.ts';
+import { compareBytes, viewOf } from '../../../src/base/bytes.ts';
 import { EngineError } from '../../../src/base/errors.ts';
+import { keyHash } from '../../../src/base/hash.ts';
 import { loadCodecs } from '../../../src/env/index.ts';
 import type { CodecName } from '../../../src/env/index.ts';
 import { decodeBasement, ExtentBuilder } from '../../../src/engine/run/extent.ts';
@@ -67,7 +68,7 @@ test('messages out of an arena make the same extent as those of a run', () => {
       const builder = new ExtentBuilder(codecs.byName('lz4'), page);
       for (const { key: bytes, value, ...rest } of list) {
         const arena = Uint8Array.from([...bytes, 1, 2, ...value]);
-        builder.appendSlice({ ...rest, bytes: arena, keyStart: 0, keyEnd: bytes.length, valueStart: bytes.length + 2, valueEnd: arena.length });
+        builder.appendSlice({ ...rest, bytes: arena, view: viewOf(arena), hash: keyHash(arena, 0, bytes.length), keyStart: 0, keyEnd: bytes.length, valueStart: bytes.length + 2, valueEnd: arena.length });
       }
       const { image, fences } = builder.finish();
       const expected = extentOf(list, 'lz4', page);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compareBytes } from '../../../src/base/bytes.ts';
+import { compareBytes, viewOf } from '../../../src/base/bytes.ts';
 import { EngineError } from '../../../src/base/errors.ts';
 import type { Message } from '../../../src/engine/run/message.ts';
 import { RunBuilder } from '../../../src/engine/run/run-builder.ts';
@@ -50,7 +50,7 @@ test('a builder that is used again forgets what it held', () => {
       builder.clear();
       for (const { key, value, ...rest } of second) {
         const bytes = Uint8Array.from([...value, ...key]);
-        builder.appendSlice({ ...rest, bytes, keyStart: value.length, keyEnd: bytes.length, valueStart: 0, valueEnd: value.length });
+        builder.appendSlice({ ...rest, bytes, view: viewOf(bytes), hash: 0, keyStart: value.length, keyEnd: bytes.length, valueStart: 0, valueEnd: value.length });
       }
       assert.deepEqual(messagesOf(builder.finish()), second);
       assert.equal(builder.count, 0);

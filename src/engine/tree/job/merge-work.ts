@@ -6,12 +6,14 @@ import { must } from '../../../base/assert.ts';
 import { equalBytes } from '../../../base/bytes.ts';
 import type { Codecs } from '../../../env/index.ts';
 import { ExtentBuilder } from '../../run/extent.ts';
-import { Merge } from '../../run/merge.ts';
+import { isSeen, Merge } from '../../run/merge.ts';
 import { messageKinds } from '../../run/message.ts';
 import { AlternatingMemory } from '../../run/run.ts';
 import type { Run } from '../../run/run.ts';
 import type { MessageSink } from '../../run/run-builder.ts';
 import type { UpdateSource } from '../../run/update.ts';
+import type { Front } from '../front.ts';
+import { emptySlice } from '../front.ts';
 import { ChainInput, ExtentInput, FrontInput, KeptInput } from './merge-input.ts';
 import type { MergeInput } from './merge-input.ts';
 import type { DuplicateRow, MergeCut, MergeSource, MergeStep, MergeWork } from './merge-request.ts';
@@ -30,8 +32,13 @@ export interface MergeTools {
 
 /** Does the work. */
 export function* mergeExtents(work: MergeWork, tools: MergeTools): MergeStep<void> {
-  const inputs = inputsOf(work.sources, tools.codecs);
   const { cut } = work;
+  const alone = cut.kind === 'pivots' ? frontAlone(work) : undefined;
+  if (cut.kind === 'pivots' && alone !== undefined) {
+    yield* frontIntoBuffers(work, alone, cut.pivots, tools);
+    return;
+  }
+  const inputs = inputsOf(work.sources, tools.codecs);
   if (inputs.length === 0) return;
   const means: Means = { inputs, codecs: tools.codecs, allocate: tools.allocate, updates: tools.updates };
   if (cut.kind === 'pivots') yield* intoBuffers(work, cut.pivots, means);
@@ -70,6 +77,36 @@ function* intoBuffers(work: MergeWork, pivots: readonly Uint8Array[], means: Mea
   for (let range = 0; range <= pivots.length; range++) {
     const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
     yield* advance(merge, means, builder, { bound: pivots[range], bytes: Number.POSITIVE_INFINITY });
+    if (!builder.isEmpty) yield { kind: 'built', range, ...builder.finish(allocate) };
+  }
+}
+
+/** The front that is all there is to merge, if its messages need nothing but their order. */
+function frontAlone({ sources, ranges }: MergeWork): Front | undefined {
+  const [source] = sources;
+  const front = sources.length === 1 && ranges.length === 0 && source?.kind === 'front' ? source.front : undefined;
+  return front === undefined || front.hasUpdates ? undefined : front;
+}
+
+/** Flushing in most cases: messages go from the arena into extents. */
+function* frontIntoBuffers(work: MergeWork, front: Front, pivots: readonly Uint8Array[], { codecs, allocate }: MergeTools): MergeStep<void> {
+  const order = front.sortedWhole();
+  const slice = emptySlice();
+  let at = 0;
+  for (let range = 0; range <= pivots.length; range++) {
+    const pivot = pivots[range];
+    const end = pivot === undefined ? order.length : front.lowerBound(order, pivot);
+    const builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
+    while (at < end) {
+      const stop = Math.min(end, at + stepMessages);
+      for (; at < stop; at++) {
+        const entry = order[at] as number;
+        const before = at === 0 ? -1 : (order[at - 1] as number);
+        front.slice(entry, slice);
+        if (before < 0 || !front.haveOneKey(before, entry) || isSeen(work.snapshots, slice.seq, front.seq(before))) builder.appendSlice(slice);
+      }
+      yield { kind: 'pause' };
+    }
     if (!builder.isEmpty) yield { kind: 'built', range, ...builder.finish(allocate) };
   }
 }
