@@ -54,7 +54,7 @@ export function engineOptions(given: Partial<EngineOptions>): EngineOptions {
     treeWorker: true,
     spillBytes: Math.floor(cacheBytes / 8),
     frontBytes: clamp(cacheBytes / 16, 64 * 1024, 8 * MiB),
-    bufferBytes: clamp(cacheBytes / 64, 64 * 1024, MiB),
+    bufferBytes: clamp(cacheBytes / 32, 64 * 1024, 2 * MiB),
     ...given,
     dictionary: dictionaryOptions(dictionaryDefaults, given.dictionary),
   };
