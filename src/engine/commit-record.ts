@@ -5,7 +5,7 @@ import type { StampedValues } from './blob-writes.ts';
 import { checkRecordSize } from './commits.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import type { EngineState } from './state.ts';
-import { emptySlice } from './tree/front.ts';
+import { emptySlice } from './run/message.ts';
 import type { Spill } from './tree/spilled.ts';
 import { WriteSet } from './txn/write-set.ts';
 

@@ -1,6 +1,8 @@
 // Messages: the changes that travel through the tree, and the numbers that their kinds have on disk. A kind that this program does not
 // know is a file of a newer program, not damage: EngineError `format`. See docs/file-format.md, "Runs".
 
+import { viewOf } from '../../base/bytes.ts';
+
 /**
  * Kinds of messages as stored; the numbers never change their meaning. 2 is taken: a range delete, which is in no run. `reference`: a put whose value
  * lies in a blob.
@@ -38,4 +40,11 @@ export interface MessageSlice {
   kind: number;
   /** The key's `keyHash`, where whoever fills the slice has it. */
   hash: number;
+}
+
+const noBytes = new Uint8Array(0);
+
+/** A slice to be filled. */
+export function emptySlice(): MessageSlice {
+  return { bytes: noBytes, view: viewOf(noBytes), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0, hash: 0 };
 }

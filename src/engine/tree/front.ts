@@ -8,7 +8,7 @@ import { compareRange, copyBetween, viewOf } from '../../base/bytes.ts';
 import { keyHash } from '../../base/hash.ts';
 import { BlobCounter, decodeReference, noBlobs } from '../run/blob-reference.ts';
 import type { BlobTally } from '../run/blob-reference.ts';
-import { messageKinds } from '../run/message.ts';
+import { emptySlice, messageKinds } from '../run/message.ts';
 import type { MessageSlice } from '../run/message.ts';
 import { rangeBytes } from '../run/range-delete.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
@@ -35,13 +35,7 @@ function copyInto(target: Uint8Array, at: number, source: Uint8Array): void {
 }
 
 /** What an empty front holds. */
-const noBytes = new Uint8Array(0);
-const noRows = new Uint32Array(0);
-
-/** A slice to be filled by `Front.slice`. */
-export function emptySlice(): MessageSlice {
-  return { bytes: noBytes, view: viewOf(noBytes), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0, hash: 0 };
-}
+const [noBytes, noRows] = [new Uint8Array(0), new Uint32Array(0)];
 
 /** The bytes of a front's messages, and where they lie. */
 export interface FrontImage {

@@ -4,7 +4,7 @@
 
 import { compareBytes } from '../../base/bytes.ts';
 import type { PartCache } from '../cache/part-cache.ts';
-import { emptySlice } from './front.ts';
+import { emptySlice } from '../run/message.ts';
 import { RunBuilder } from '../run/run-builder.ts';
 import type { Run } from '../run/run.ts';
 import type { Front } from './front.ts';

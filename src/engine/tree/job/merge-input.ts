@@ -9,7 +9,7 @@ import { withSeq } from '../../run/run.ts';
 import type { AlternatingMemory, Run } from '../../run/run.ts';
 import { RunBuilder } from '../../run/run-builder.ts';
 import type { Front } from '../front.ts';
-import { emptySlice } from '../front.ts';
+import { emptySlice } from '../../run/message.ts';
 import { basementsOf, batchOf } from './merge-request.ts';
 import type { ExtentSource, MergeStep } from './merge-request.ts';
 
