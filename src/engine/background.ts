@@ -2,6 +2,7 @@
 // syncing a delayed log. One thing after the other, in bounded steps; whoever waits for room waits for this.
 
 import { AssertionError, EngineError } from '../base/errors.ts';
+import type { BlobCollector } from './blob-collector.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { dropTree } from './drop-tree.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -42,6 +43,7 @@ export class Background {
   readonly #parts: EngineParts;
   readonly #checkpoints: Checkpoints;
   readonly #tidy: Tidy;
+  readonly #collector: BlobCollector;
   readonly #stop: AbortController = new AbortController();
   #working: Promise<void> | undefined;
   #timers: Promise<void>[] = [];
@@ -60,7 +62,8 @@ export class Background {
   #quietAt: number = -1;
   #isQuiet: boolean = false;
 
-  constructor(parts: EngineParts, runner: JobRunner, checkpoints: Checkpoints) {
+  constructor(parts: EngineParts, runner: JobRunner, checkpoints: Checkpoints, collector: BlobCollector) {
+    this.#collector = collector;
     this.#parts = parts;
     this.#state = parts.state;
     this.#runner = runner;
@@ -80,11 +83,17 @@ export class Background {
 
   /** Nobody has written since the last look: time to tidy. */
   async #lookForQuiet(): Promise<void> {
-    const { visible } = this.#state;
-    this.#isQuiet = this.#quietAt === visible;
-    this.#quietAt = visible;
+    const written = this.#written;
+    this.#isQuiet = this.#quietAt === written;
+    this.#quietAt = written;
+    this.#collector.wake(this.#isQuiet);
     if (this.#isQuiet) this.wake();
     await Promise.resolve();
+  }
+
+  /** The newest commit that is a client's. */
+  get #written(): number {
+    return this.#state.visible - this.#state.counters.moves;
   }
 
   /** A checkpoint in its time. Fronts that were not flushed since the one before pin the log for little: they go first. */
@@ -203,7 +212,7 @@ export class Background {
     if (state.frontsFull && !state.applying && state.freezeLargest()) return 'done';
     if (this.#checkpoints.wanted) return (await this.#tryCheckpoint()) ? 'done' : 'no-space';
     const gone = [...state.dropped].find((tree) => state.snapshots.oldest(state.visible) >= tree.droppedSeq);
-    if (gone === undefined) return this.#isQuiet && this.#quietAt === state.visible ? await this.#tidy.step() : 'idle';
+    if (gone === undefined) return this.#isQuiet && this.#quietAt === this.#written ? await this.#tidy.step() : 'idle';
     await dropTree(this.#parts, this.#runner, gone);
     this.#tidy.noteFreed();
     return 'done';

@@ -34,6 +34,8 @@ class Applier implements RecordVisitor {
   readonly #seq: number;
   #dictionary: number = -1;
   #tree: Tree | undefined;
+  /** It is a record of moves: they change no value. */
+  #moves: boolean = false;
 
   constructor(state: EngineState, seq: number) {
     this.#state = state;
@@ -48,7 +50,7 @@ class Applier implements RecordVisitor {
       this.#tree = tree === undefined || tree.droppedSeq <= this.#seq || tree.flushedSeq >= this.#seq ? undefined : tree;
       if (this.#tree !== undefined) {
         this.touched.add(this.#tree);
-        this.#tree.lastSeq = this.#seq;
+        if (!this.#moves) this.#tree.lastSeq = this.#seq;
       }
     }
     return this.#tree;
@@ -62,6 +64,7 @@ class Applier implements RecordVisitor {
 
   /** What is moved is the same as before: whoever has seen it may write it. */
   move(dictionary: number, message: MessageSlice): void {
+    this.#moves = true;
     this.#take(dictionary, message);
   }
 

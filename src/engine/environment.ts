@@ -6,6 +6,7 @@ import type { DirectoryLock, Env } from '../env/index.ts';
 import { backUp, unfinishedDataFile } from './backup/hot-backup.ts';
 import { Background } from './background.ts';
 import type { CheckpointRoot } from './block/block-number.ts';
+import { BlobCollector } from './blob-collector.ts';
 import { BlockStore } from './block/block-store.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
@@ -23,6 +24,7 @@ import { statisticsOf } from './statistics.ts';
 import { EngineTransaction } from './transaction.ts';
 import { rewriteJob } from './tree/job/rewrite-job.ts';
 import type { RewritePlace } from './tree/job/rewrite-job.ts';
+import { ownTransaction } from './txn/lock-table.ts';
 import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Load, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
@@ -38,6 +40,7 @@ class FileEnvironment implements Environment {
   readonly #background: Background;
   readonly #checkpoints: Checkpoints;
   readonly #runner: JobRunner;
+  readonly #collector: BlobCollector;
   readonly #lock: DirectoryLock;
   readonly #open: Set<Transaction>;
   readonly #loads: Set<BulkLoad> = new Set();
@@ -45,12 +48,13 @@ class FileEnvironment implements Environment {
   #closing: Promise<void> | undefined;
   #backup: Promise<BackupReport> | undefined;
 
-  constructor(engine: EngineParts, open: Set<Transaction>, work: { background: Background; checkpoints: Checkpoints; runner: JobRunner; lock: DirectoryLock }) {
+  constructor(engine: EngineParts, open: Set<Transaction>, work: { background: Background; collector: BlobCollector; checkpoints: Checkpoints; runner: JobRunner; lock: DirectoryLock }) {
     this.#engine = engine;
     this.#open = open;
     this.#background = work.background;
     this.#checkpoints = work.checkpoints;
     this.#runner = work.runner;
+    this.#collector = work.collector;
     this.#lock = work.lock;
     this.fatal = engine.state.fatal;
   }
@@ -152,6 +156,7 @@ class FileEnvironment implements Environment {
     for (const transaction of this.#open) transaction.abort();
     await this.#backup?.catch((cause: unknown) => cause);
     await Promise.all([...this.#loads].map((load) => load.close()));
+    await this.#collector.stop();
     await this.#background.stop();
     try {
       if (state.failure === undefined) await this.#background.flushAll();
@@ -227,7 +232,8 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
     checkpoint: () => checkpoints.run(), ended: (transaction) => open.delete(transaction),
   };
   const runner = new JobRunner(state, parts);
-  const background = new Background(engine, runner, checkpoints);
+  const collector = new BlobCollector(engine, () => beginMove(engine, open));
+  const background = new Background(engine, runner, checkpoints, collector);
   try {
     await recover(engine, root, () => background.step());
     if (root === undefined) {
@@ -242,7 +248,14 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
   }
   background.start();
   background.wake();
-  return new FileEnvironment(engine, open, { background, checkpoints, runner, lock });
+  return new FileEnvironment(engine, open, { background, collector, checkpoints, runner, lock });
+}
+
+/** A transaction of the environment itself. */
+function beginMove(engine: EngineParts, open: Set<Transaction>): EngineTransaction {
+  const transaction = new EngineTransaction(engine, ownTransaction, 'snapshot', engine.state.visible);
+  open.add(transaction);
+  return transaction;
 }
 
 async function openStore(env: Env, path: string): Promise<{ store: BlockStore; root: CheckpointRoot | undefined }> {

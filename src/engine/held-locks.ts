@@ -5,7 +5,7 @@ import { EngineError } from '../base/errors.ts';
 import { hash52 } from '../base/hash.ts';
 import { waitForRange, whileRangesHold } from './range-waits.ts';
 import type { EngineState } from './state.ts';
-import { lockBytes } from './txn/lock-table.ts';
+import { lockBytes, ownTransaction } from './txn/lock-table.ts';
 import type { LockOwner, PendingLock } from './txn/lock-table.ts';
 import type { PendingRange } from './txn/range-locks.ts';
 import type { DictionaryId, KeyRange, Seq, Soon, TransactionMode } from './types.ts';
@@ -62,6 +62,8 @@ export class HeldLocks implements LockOwner {
     if (this.#escalated.has(id)) { this.#checkRecent(id, key, hash); return; }
     if (!state.locks.tryLock(hash, this)) {
       if (this.#of.mode === 'statement') return this.#waitForLock(hash, id);
+      // The environment's own ends soon, waits for nobody, and changes no value.
+      if (state.locks.holder(hash)?.id === ownTransaction && state.moving !== undefined) return this.#lockAfter(state.moving, id, key);
       throw this.#conflict('another transaction holds the key');
     }
     this.#hold(hash);
@@ -111,6 +113,12 @@ export class HeldLocks implements LockOwner {
     if (stand === 'free' || (stand === 'wanted' && (!isStatement || this.#used.has(id)))) return undefined;
     if (isStatement) return whileRangesHold(this.#state, { id, key, owner: this }, () => this.#of.isOpen);
     throw this.#conflict('another transaction holds a range with the key');
+  }
+
+  /** What a transaction waits for that wants a range where the environment moves large values; undefined: it does not, or the transaction waits anyway. */
+  moveIn(id: DictionaryId): Promise<void> | undefined {
+    const { moving, ranges } = this.#state;
+    return moving !== undefined && this.#of.mode === 'snapshot' && ranges.isUsedBy(id, ownTransaction) ? moving : undefined;
   }
 
   /** Takes a range if that can be done at once; whether it was. */

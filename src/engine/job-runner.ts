@@ -39,6 +39,7 @@ export class JobRunner {
       options: tree.options,
       limits: state.limits,
       snapshots: state.snapshots.list(state.visible),
+      drains: state.blobs.hasDrained,
       newNumber: () => state.store.reserveNumber(),
     };
   }

@@ -42,6 +42,8 @@ export interface EngineCounters {
   sentJobs: number;
   workerDeaths: number;
   openTransactions: number;
+  /** Commits that moved large values: nobody's. */
+  moves: number;
 }
 
 /** The state of an open environment. */
@@ -59,7 +61,7 @@ export class EngineState {
   readonly recent: RecentKeys;
   readonly snapshots: Snapshots = new Snapshots();
   readonly trees: Map<DictionaryId, Tree> = new Map();
-  readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, sentJobs: 0, workerDeaths: 0, openTransactions: 0 };
+  readonly counters: EngineCounters = { commits: 0, aborts: 0, conflicts: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, sentJobs: 0, workerDeaths: 0, openTransactions: 0, moves: 0 };
   readonly store: BlockStore;
   readonly blobs: BlobStore;
   readonly frontPool: FrontPool;
@@ -90,6 +92,8 @@ export class EngineState {
   fullSeenMs: number = -Infinity;
   /** A commit is in the fronts by half: they must not be frozen now (law 14). */
   applying: boolean = false;
+  /** Large values are being moved in a transaction: it resolves at its end. */
+  moving: Promise<void> | undefined;
   /** A backup is being made: the log keeps what its checkpoint needs. */
   isBackingUp: boolean = false;
   /** Loads whose leaves are being put into their trees: a backup begins before or after, for it knows only what its checkpoint has. */

@@ -33,6 +33,8 @@ export class Tidy {
   #checkpointsLeft: number = 0;
   /** Space was given back that only a checkpoint frees. */
   #freed: boolean = false;
+  /** Empty segments of large values for which a checkpoint was made. */
+  #emptyTried: { readonly count: number; readonly since: number } = { count: 0, since: 0 };
   /** Nothing was left to do when this was the newest commit. */
   #tidyAt: number = -1;
 
@@ -47,8 +49,8 @@ export class Tidy {
     const { state } = this.#parts;
     // Where the disk was full a short while ago, what is free in the file is not given away.
     const isTight = state.isFull || state.env.clock.monotonicMs() - state.fullSeenMs < tightMs;
-    if (this.#tidyAt === state.visible || isTight) return 'idle';
-    const result = await this.#step();
+    if (this.#tidyAt === state.visible || state.isFull || (isTight && !state.blobs.isUsed)) return 'idle';
+    const result = await this.#step(isTight);
     if (result === 'idle') this.#tidyAt = state.visible;
     return result;
   }
@@ -59,7 +61,7 @@ export class Tidy {
     this.#tidyAt = -1;
   }
 
-  async #step(): Promise<TidyResult> {
+  async #step(isTight: boolean): Promise<TidyResult> {
     const { state } = this.#parts;
     const full = this.#fullestFront();
     if (full !== undefined) {
@@ -72,7 +74,8 @@ export class Tidy {
       const [number] = tree.loose;
       if (number !== undefined) return await this.#tidy(tree, number);
     }
-    if (this.#moves < movesMax && (await this.#moveDown())) return 'done';
+    if (this.#emptyBlobs()) return 'done';
+    if (!isTight && this.#moves < movesMax && (await this.#moveDown())) return 'done';
     if (this.#moves > 0 || this.#freed) this.#checkpointsLeft = checkpointsMax;
     else if (this.#checkpointsLeft === 0 || !state.store.isLoose) return 'idle';
     this.#checkpointsLeft -= 1;
@@ -81,12 +84,33 @@ export class Tidy {
     return await this.#checkpoint();
   }
 
+  /** Segments of large values that nothing refers to go with a checkpoint, when the log names them no more. Whether a front must be flushed for it. */
+  #emptyBlobs(): boolean {
+    const { state } = this.#parts;
+    const { count, since } = state.blobs.empty;
+    if (count === 0 || (this.#emptyTried.count === count && this.#emptyTried.since === since)) return false;
+    if (!state.applying && this.#pinnedBy(since)) {
+      state.freezePinning(since);
+      return true;
+    }
+    this.#emptyTried = { count, since };
+    this.#freed = true;
+    return false;
+  }
+
+  /** Whether a front that is not frozen keeps the log from beginning behind a record. */
+  #pinnedBy(seq: number): boolean {
+    for (const { frozen, oldestUnflushed } of this.#parts.state.fronted) if (frozen.length === 0 && (oldestUnflushed ?? Infinity) <= seq) return true;
+    return false;
+  }
+
   /** A tree whose front would, flushed, free much of what is below. */
   #fullestFront(): Tree | undefined {
     const { state } = this.#parts;
     if (state.applying) return undefined;
     for (const tree of state.fronted) {
-      const { count } = tree.active;
+      const { count, blobBytes } = tree.active;
+      if (blobBytes > 0 && tree.frozen.length === 0 && blobBytes * fewerBy >= tree.blobBytes) return tree;
       if (count >= frontMessagesMin && tree.frozen.length === 0 && count * fewerBy >= tree.totalsAt(state.visible).rows) return tree;
     }
     return undefined;

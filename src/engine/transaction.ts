@@ -193,13 +193,16 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   lockRange(id: DictionaryId, range: KeyRange): Soon<void> {
     this.checkWritable(id);
-    return this.#locks.lockRange(id, range);
+    const moved = this.#locks.moveIn(id);
+    return moved === undefined ? this.#locks.lockRange(id, range) : moved.then(() => this.lockRange(id, range));
   }
 
   deleteRange(id: DictionaryId, range: KeyRange, rows: number, bytes: number): Soon<void> {
     this.#checkWritable();
     const tree = this.#treeToWrite(id);
     if (isEmptyRange(range)) return undefined;
+    const moved = this.#locks.moveIn(id);
+    if (moved !== undefined) return moved.then(() => this.deleteRange(id, range, rows, bytes));
     if (this.#created.has(id) || this.#locks.tryRange(id, range)) {
       if (this.mode === 'statement' || tree.lastSeq <= this.snapshot) { this.#writeRange(id, range, { rows, bytes }); return; }
     } else if (this.mode === 'statement') return this.#locks.waitForRange(id, range).then(() => this.#writeRange(id, range, { rows, bytes }));

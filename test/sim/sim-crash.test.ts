@@ -182,6 +182,22 @@ test('a new file is gone without a sync of its directory, though its content was
   assert.equal(tally.of('missing') + tally.of('1'), seeds.length);
 });
 
+test('a directory that was synced keeps its names, although a sync of another that began later ended before', async () => {
+  const tally = new Tally();
+  await afterPowerLoss(
+    async (files) => {
+      for (const directory of ['/x', '/y']) await files.makeDirectory(directory);
+      await files.syncDirectory('/');
+      await (await files.open('/x/a', 'create')).close();
+      const first = files.syncDirectory('/x');
+      await (await files.open('/y/b', 'create')).close();
+      await Promise.all([files.syncDirectory('/y'), first]);
+    },
+    async (files) => tally.add(String(await files.exists('/x/a')) + String(await files.exists('/y/b'))),
+  );
+  assert.equal(tally.of('truetrue'), seeds.length);
+});
+
 test('a removed file comes back without a sync of its directory, and stays away with one', async () => {
   for (const syncs of [false, true]) {
     const tally = new Tally();

@@ -15,6 +15,8 @@ export type NameChange =
   | { readonly kind: 'rename'; readonly path: string; readonly to: string; readonly inode: SimInode };
 
 interface PendingName {
+  /** How many changes there were before. */
+  readonly at: number;
   readonly change: NameChange;
   /** Directories that must still be synced. */
   readonly awaits: Set<string>;
@@ -81,14 +83,14 @@ export class SimDisk {
   /** Makes a change of names; throws what the real file system would. */
   change(change: NameChange): void {
     applyName(this.tree, change, (inode) => inode);
-    this.#pending.push({ change, awaits: new Set(pathsOf(change).map((path) => posix.dirname(path))) });
+    this.#pending.push({ at: this.#count, change, awaits: new Set(pathsOf(change).map((path) => posix.dirname(path))) });
     this.#count++;
   }
 
   /** A sync of this directory that began at `mark` has succeeded. */
   syncDirectory(path: string, mark: number): void {
-    const covered = this.#pending.length - (this.#count - mark);
-    for (const { awaits } of this.#pending.slice(0, Math.max(0, covered))) awaits.delete(path);
+    // A sync of another directory that began later may have ended before.
+    for (const { at, awaits } of this.#pending) if (at < mark) awaits.delete(path);
     this.#settle();
   }
 
@@ -115,7 +117,7 @@ export class SimDisk {
     };
     const tree = this.#durable.clone((inode) => translate(inode));
     const keep = random.pick([0, 0.1, 0.5, 0.9, 1]);
-    const begun = inFlight.names.map((change) => ({ change, awaits: new Set(['?']) }));
+    const begun = inFlight.names.map((change) => ({ at: Infinity, change, awaits: new Set(['?']) }));
     const lost = new Set<string>();
     for (const { change, awaits } of [...this.#pending, ...begun]) {
       const names = pathsOf(change);

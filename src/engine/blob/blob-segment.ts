@@ -34,10 +34,11 @@ export class BlobSegment {
   inFronts: number = 0;
   pinned: number = 0;
   readers: number = 0;
+  writing: number = 0;
   /** `visible` when nothing referred to it any more; undefined while something does. */
   emptySince: number | undefined;
-  /** What was worth moving was moved when so many bytes were referred to. */
-  movedAt: number | undefined;
+  /** What could be moved was moved: what refers to it yet is old. */
+  isDrained: boolean = false;
   #file: File | undefined;
   #opening: Promise<File> | undefined;
   /** Writes that are over, and those that a sync has covered. */
@@ -87,7 +88,7 @@ export class BlobSegment {
 
   /** Whether the file may be closed: it can be opened again. */
   get isIdle(): boolean {
-    return this.readers === 0 && this.#written === this.#synced && this.#syncing === undefined && this.isSealed;
+    return this.readers === 0 && this.writing === 0 && this.#written === this.#synced && this.#syncing === undefined && this.isSealed;
   }
 
   get isOpen(): boolean {
@@ -103,9 +104,13 @@ export class BlobSegment {
 
   /** Writes at a place that was taken. */
   async write(sources: readonly Uint8Array[], at: number, env: Env): Promise<void> {
-    const file = await this.#open(env);
-    await file.writev(sources, at);
-    this.#written += 1;
+    this.writing += 1;
+    try {
+      await (await this.#open(env)).writev(sources, at);
+      this.#written += 1;
+    } finally {
+      this.writing -= 1;
+    }
   }
 
   /** What lies behind `end` is taken back, as far as that can be. */

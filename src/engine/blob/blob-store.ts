@@ -138,14 +138,19 @@ export class BlobStore {
     } catch (error) {
       segment.pinned -= bytes;
       this.#note(segment);
-      if (error instanceof EngineError && error.code === 'no-space' && segment.end === offset + bytes) {
-        segment.end = offset;
-        await segment.cut(this.#env);
-      }
+      if (error instanceof EngineError && error.code === 'no-space') await this.#giveUp(segment, offset, bytes);
       throw error;
     }
     this.counters.written += bytes;
     return { segment: segment.number, offset, bytes, length, checksum: head.checksum };
+  }
+
+  /** A write found no space: what was begun of it goes, if it is the last of its segment, which takes no more from here on. */
+  async #giveUp(segment: BlobSegment, offset: number, bytes: number): Promise<void> {
+    if (this.#active.get(segment.kind) === segment) this.seal(segment.kind);
+    if (segment.end !== offset + bytes || segment.writing > 0) return;
+    segment.end = offset;
+    await segment.cut(this.#env);
   }
 
   /** The segment of a kind that takes so many bytes; made if there is none. */
@@ -210,6 +215,22 @@ export class BlobStore {
   /** Segments that nothing refers to, and that no recovery needs that begins with the record `logFrom` and the trees as they are now. */
   removable(logFrom: number): readonly BlobSegment[] {
     return [...this.#segments.values()].filter((segment) => segment.isSealed && segment.isEmpty && (segment.emptySince ?? Infinity) < logFrom);
+  }
+
+  /** Whether there are any. */
+  get isUsed(): boolean {
+    return this.#segments.size > 0;
+  }
+
+  /** Whether a segment is only waited for: everything newest in it was moved. */
+  get hasDrained(): boolean {
+    return [...this.#segments.values()].some((segment) => segment.isDrained && !segment.isEmpty);
+  }
+
+  /** Segments that nothing refers to and that take no more: how many, and up to which record the log may name them. */
+  get empty(): { readonly count: number; readonly since: number } {
+    const empty = [...this.#segments.values()].filter((segment) => segment.isSealed && segment.isEmpty && segment.readers === 0);
+    return { count: empty.length, since: empty.reduce((since, segment) => Math.max(since, segment.emptySince ?? 0), 0) };
   }
 
   /** Removes segments of `removable` that are still not wanted by anybody, when the checkpoint is durable. */

@@ -15,6 +15,9 @@ interface Waiter {
   readonly grant: () => void;
 }
 
+/** The number of the environment's own transactions, which move large values: short ones, that wait for nobody. */
+export const ownTransaction = 0;
+
 /** Memory charged for a held lock, and for one who waits. */
 export const lockBytes = 64;
 
@@ -64,6 +67,11 @@ export class LockTable {
     this.#holders[slot] = owner.id;
     this.#size += 1;
     return true;
+  }
+
+  /** Who holds a lock. */
+  holder(key: number): LockOwner | undefined {
+    return this.#locks.get(key)?.owner;
   }
 
   /** Joins the queue for a lock that somebody holds. `deadlock` at once when that would close a circle. */

@@ -37,6 +37,11 @@ export class RangeLocks {
     return this.#locks.size === 0;
   }
 
+  /** Whether an owner of that number is a user of a dictionary. */
+  isUsedBy(dictionary: number, id: number): boolean {
+    return [...(this.#users.get(dictionary) ?? [])].some((owner) => owner.id === id);
+  }
+
   /** Makes `owner` a user of a dictionary. */
   enter(dictionary: number, owner: LockOwner): void {
     const users = this.#users.get(dictionary);

@@ -13,6 +13,8 @@ export interface JobContext {
   readonly limits: FlushLimits;
   /** Open snapshots and the newest visible seq, ascending (law 3). */
   readonly snapshots: Float64Array;
+  /** Large values wait for their references to go: what waits above them goes down in idle time. */
+  readonly drains: boolean;
   /** A fresh number for a new node. */
   readonly newNumber: () => BlockNumber;
 }

@@ -38,6 +38,11 @@ export function* tidyJob(tree: Tree, context: JobContext, number: BlockNumber): 
   return node.height === 1 ? yield* tidyLeaves(tree, context, node) : yield* tidyNodes(tree, context, node);
 }
 
+/** Whether some of the messages refer to large values. */
+function refersToBlobs(extents: readonly Extent[]): boolean {
+  return extents.some(({ fences }) => fences.blobBytes > 0);
+}
+
 /** Whether nothing waits for a child. */
 function isFree(node: InternalNode, child: number): boolean {
   return (node.buffers[child] ?? []).length === 0 && hasNoRanges(node, child);
@@ -55,7 +60,8 @@ function* tidyLeaves(tree: Tree, context: JobContext, node: InternalNode): JobSt
     leaves.push(leaf);
     const index = leaves.length - 1;
     const waiting = countOf(node.buffers[index] ?? []);
-    if (waiting > 0 && waiting * fewerBy >= countOf(extentsOfAll([leaf]))) return yield* pushChild(tree, context, node, index);
+    const held = [...extentsOfAll([leaf]), ...(node.buffers[index] ?? [])];
+    if (waiting > 0 && (waiting * fewerBy >= countOf(extentsOfAll([leaf])) || (context.drains && refersToBlobs(held)))) return yield* pushChild(tree, context, node, index);
   }
   for (let from = 0; from + 1 < leaves.length; from++) {
     const length = joinable(context, node, leaves, from);
@@ -97,9 +103,10 @@ function* joinLeaves(tree: Tree, context: JobContext, { node, from, leaves }: Jo
 }
 
 /** Whether what waits above other nodes is much, or much beside the rows below, as far as they can be guessed. */
-function isWorthPushing(tree: Tree, { limits, options }: JobContext, node: InternalNode, index: number): boolean {
+function isWorthPushing(tree: Tree, { limits, options, drains }: JobContext, node: InternalNode, index: number): boolean {
   const buffer = node.buffers[index] ?? [];
   if (buffer.length === 0) return false;
+  if (drains && tree.blobBytes > 0) return true;
   if (rawOf(buffer) >= limits.bufferBytes * bufferPart) return true;
   const rowsBelow = (tree.totalsAt(Infinity).rows / tree.leaves) * (options.fanout * fanoutPart) ** (node.height - 1);
   return countOf(buffer) * fewerBy >= rowsBelow;
