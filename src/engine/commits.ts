@@ -253,7 +253,7 @@ const frontRangesMax = 8;
 /** Whether the front holds range deletes that shall not wait until it is full. */
 function freesMuch(tree: Tree, bytes: number): boolean {
   const { length } = tree.active.ranges;
-  return length > 0 && (length >= frontRangesMax || tree.rawBytes >= bytes);
+  return length > 0 && (length >= frontRangesMax || tree.rawBytes + tree.blobBytes >= bytes);
 }
 
 /** Largest record that a transaction may log. */

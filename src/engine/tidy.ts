@@ -10,7 +10,7 @@ import type { Edit } from './tree/edit.ts';
 import { tidyJob } from './tree/job/tidy-job.ts';
 import type { Tree } from './tree/tree.ts';
 
-/** A front with fewer messages is not worth a flush, nor one with this many times fewer than its tree has rows. */
+/** A front with fewer messages is not worth a flush, unless there are large values that they may free, nor one with this many times fewer than its tree has rows. */
 const frontMessagesMin = 64;
 const fewerBy = 8;
 /** Blocks moved between two checkpoints. */
@@ -109,9 +109,11 @@ export class Tidy {
     const { state } = this.#parts;
     if (state.applying) return undefined;
     for (const tree of state.fronted) {
-      const { count, blobBytes } = tree.active;
-      if (blobBytes > 0 && tree.frozen.length === 0 && blobBytes * fewerBy >= tree.blobBytes) return tree;
-      if (count >= frontMessagesMin && tree.frozen.length === 0 && count * fewerBy >= tree.totalsAt(state.visible).rows) return tree;
+      const { active, frozen } = tree;
+      if (frozen.length > 0) continue;
+      const count = active.count + active.ranges.length;
+      const isMuch = count * fewerBy >= tree.totalsAt(state.visible).rows;
+      if (tree.blobBytes + active.blobBytes === 0 ? count >= frontMessagesMin && isMuch : count > 0 && (isMuch || active.blobBytes * fewerBy >= tree.blobBytes)) return tree;
     }
     return undefined;
   }

@@ -7,6 +7,7 @@ import { History } from './history.ts';
 import type { OpenEnvironment } from './history.ts';
 import { failWrites } from './nth-io.ts';
 import type { Catcher } from './planted-breaks.ts';
+import { withLargeValues } from './large-values.ts';
 import { runRanges } from './range-history.ts';
 import { scenarios } from './scenarios.ts';
 
@@ -23,6 +24,13 @@ const kinds: Readonly<Record<Kind, (open: OpenEnvironment, seed: number) => Prom
   images: (open, seed) => runImages(open, { seed }, 50, 10),
   lives: (open, seed) => runLives(open, seed, 5),
   'failing writes': (open, seed) => failWrites(open, seed, false),
+  'large history': async (open, seed) => {
+    const sim = await SimEnv.create({ seed });
+    return sim.run(() => History.run(withLargeValues(open), sim, { seed, operations: 300 }));
+  },
+  'large clients': (open, seed) => runConcurrent(withLargeValues(open), { seed }, 120),
+  'large images': (open, seed) => runImages(withLargeValues(open), { seed }, 50, 10),
+  'large lives': (open, seed) => runLives(withLargeValues(open), seed, 5),
 };
 
 /** Runs it; rejects when a law does not hold. */

@@ -8,6 +8,7 @@ import { SimEnv } from '../sim/sim-env.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 import type { OpenEnvironment } from './history.ts';
 import { conflictWithRange, deleteAllUnread, deleteOlder, deletePart, deleteUnderReader, pointsBesideRange, rangeLocks } from './range-scenarios.ts';
+import { largeValueScenarios } from './large-value-scenarios.ts';
 import { readScenarios } from './read-scenarios.ts';
 import { loadBeneath, loadCrashes, loadMuch, loadOnFullDisk, loadRefused } from './load-scenarios.ts';
 import { spaceScenarios } from './space-scenarios.ts';
@@ -410,6 +411,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a full disk refuses a load and goes on': loadOnFullDisk,
   'points before a range delete of their transaction go, points after it stay': pointsBesideRange,
   ...readScenarios,
+  ...largeValueScenarios,
   ...workerScenarios,
   ...spaceScenarios,
 };
