@@ -10,7 +10,7 @@ import type { BlobPlace } from './blob/read-blob.ts';
 import { BlobWrites } from './blob-writes.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { encodeReference } from './run/blob-reference.ts';
-import { isReference } from './tree/search.ts';
+import { isReference } from './tree/found.ts';
 import type { Tree } from './tree/tree.ts';
 import type { EngineTransaction } from './transaction.ts';
 import type { DictionaryId } from './types.ts';
@@ -181,6 +181,8 @@ export class BlobCollector {
     try {
       const found = await reads.search(tree, head.key, transaction.snapshot);
       if (!isReference(found) || found.segment !== segment.number || found.offset !== head.offset) return undefined;
+      // A merge makes a plain value of it and of its updates, which the new reference would hide.
+      if (found.updates !== undefined) return undefined;
       if (tree.isHollow) throw new EngineError('locked', 'the dictionary is being loaded');
       // From here on nobody changes it, and nobody has since the snapshot.
       await transaction.lock(tree.id, head.key);

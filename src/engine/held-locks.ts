@@ -26,6 +26,8 @@ export interface LockingTransaction {
   checkWritable(id: DictionaryId): void;
 }
 
+const environmentItself: LockOwner = { id: ownTransaction };
+
 /** The locks of one transaction. */
 export class HeldLocks implements LockOwner {
   readonly #state: EngineState;
@@ -63,7 +65,7 @@ export class HeldLocks implements LockOwner {
     if (!state.locks.tryLock(hash, this)) {
       if (this.#of.mode === 'statement') return this.#waitForLock(hash, id);
       // The environment's own ends soon, waits for nobody, and changes no value.
-      if (state.locks.holder(hash)?.id === ownTransaction && state.moving !== undefined) return this.#lockAfter(state.moving, id, key);
+      if (state.moving !== undefined && state.locks.isHeldBy(hash, environmentItself)) return this.#lockAfter(state.moving, id, key);
       throw this.#conflict('another transaction holds the key');
     }
     this.#hold(hash);

@@ -69,11 +69,6 @@ export class LockTable {
     return true;
   }
 
-  /** Who holds a lock. */
-  holder(key: number): LockOwner | undefined {
-    return this.#locks.get(key)?.owner;
-  }
-
   /** Joins the queue for a lock that somebody holds. `deadlock` at once when that would close a circle. */
   wait(key: number, owner: LockOwner): PendingLock {
     assert(this.#keys[this.#slotOf(key)] === key, 'only a lock that is held is waited for');
