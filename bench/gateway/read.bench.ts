@@ -72,7 +72,7 @@ const readChunks = bench<Sizes>({
       const reader = bucket.open(file);
       let bytes = 0;
       for (let n = 0; n < file.chunkCount; n += atOnce) {
-        await reader.read(n, Math.min(n + atOnce, file.chunkCount) - 1, (chunk) => {
+        await reader.read(n * file.chunkSize, Math.min((n + atOnce) * file.chunkSize, file.length) - 1, (chunk) => {
           bytes += chunk.length;
         });
       }

@@ -296,15 +296,15 @@ export class StoredCollection implements Collection {
   }
 
   contentVersion(txn: CatalogTransaction): number | undefined {
-    return txn.mode === 'read' ? this.#services.lastWrite(this.dictionary, txn.snapshot) : undefined;
+    return txn.mode === 'read' && this.partitions === undefined ? this.#services.lastWrite(this.dictionary, txn.snapshot) : undefined;
   }
 
   get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {
     return afterSoon(txn.engine.get(this.#placeOf(key).dictionary, key), documentOf);
   }
 
-  peek(txn: CatalogTransaction, key: RecordKey): Soon<Uint8Array | undefined> {
-    return txn.engine.get(this.#placeOf(key).dictionary, key);
+  peek(txn: CatalogTransaction, key: RecordKey, from: number = 0, to: number = 2 * documentBytesMax): Soon<Uint8Array | undefined> {
+    return txn.engine.getPart(this.#placeOf(key).dictionary, key, from, to);
   }
 
   getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {

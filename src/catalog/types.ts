@@ -217,8 +217,11 @@ export interface Collection {
   contentVersion(txn: CatalogTransaction): number | undefined;
   /** Own writes, then the snapshot. The document is the caller's to keep. */
   get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
-  /** As `get`, but the bytes are those of the cache: to be copied or done with before the caller waits for anything. For large documents. */
-  peek(txn: CatalogTransaction, key: RecordKey): Soon<Uint8Array | undefined>;
+  /**
+   * As `get`, of bytes `from` to `to` (not inside) of the document, or as many of them as it has; to be copied or done with before the caller waits for
+   * anything. Of a large document no more is read than that takes.
+   */
+  peek(txn: CatalogTransaction, key: RecordKey, from?: number, to?: number): Soon<Uint8Array | undefined>;
   /** Own writes, then the newest: only under the lock. */
   getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
   /** Documents in order of record key. */

@@ -4,7 +4,8 @@ import type { PartKey } from './cache/part-cache.ts';
 import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
 import type { BlobReference } from './run/blob-reference.ts';
-import { readValue } from './blob/read-blob.ts';
+import { readPart, readValue } from './blob/read-blob.ts';
+import type { ValuePart } from './blob/read-blob.ts';
 import { applyChain } from './run/update.ts';
 import { isReference } from './tree/found.ts';
 import type { Found } from './tree/found.ts';
@@ -89,6 +90,13 @@ export class Reads {
     if (updates === undefined) return value;
     const functions = this.#state.updates;
     return value instanceof Promise ? value.then((base) => applyChain(functions, base, updates)) : applyChain(functions, value, updates);
+  }
+
+  /** A part of the value that was found; it may be overwritten by the next part that is read. */
+  partOf(dictionary: number, key: Uint8Array, found: Found, part: ValuePart): Soon<Uint8Array | undefined> {
+    if (isReference(found) && found.updates === undefined) return readPart(this.#state.blobs, this.#state.env, { place: found, owner: { dictionary, key } }, part);
+    const value = this.valueOf(dictionary, key, found);
+    return value instanceof Promise ? value.then((bytes) => bytes?.subarray(part.from, part.to)) : value?.subarray(part.from, part.to);
   }
 
   /** The large value that a reference names. */

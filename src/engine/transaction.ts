@@ -141,6 +141,17 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     return this.#get(id, key, this.snapshot);
   }
 
+  getPart(id: DictionaryId, key: Uint8Array, from: number, to: number): Soon<Uint8Array | undefined> {
+    const part = { from, to };
+    if (this.mode !== 'read') {
+      const value = this.#get(id, key, this.snapshot);
+      return value instanceof Promise ? value.then((bytes) => bytes?.subarray(from, to)) : value?.subarray(from, to);
+    }
+    this.#checkOpen();
+    const found = this.#parts.reads.search(this.#tree(id), key, this.snapshot);
+    return found instanceof Promise ? found.then((later) => this.#parts.reads.partOf(id, key, later, part)) : this.#parts.reads.partOf(id, key, found, part);
+  }
+
   getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {
     return this.#get(id, key, this.#parts.state.visible);
   }

@@ -144,6 +144,11 @@ export interface Transaction {
   dropDictionary(id: DictionaryId): void;
   /** Own write set, then the snapshot. */
   get(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined>;
+  /**
+   * As `get`, of bytes `from` to `to` (not inside) of the value, or as much of them as it has. Of a large value no more is read than that takes. The
+   * bytes may be overwritten by the next call: they are done with before the caller waits for anything.
+   */
+  getPart(id: DictionaryId, key: Uint8Array, from: number, to: number): Soon<Uint8Array | undefined>;
   /** Own write set, then the newest visible version. Only for keys that this transaction has locked. */
   getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined>;
   /** Takes the key's lock until the transaction ends; see TransactionMode for waiting and conflicts. */

@@ -64,7 +64,7 @@ export async function answerFile(parts: GatewayParts, exchange: Exchange, route:
   }
   const whole = { length: file.length, contentType: sentType(file.contentType, file.filename).type };
   const plan = ranges.kind === 'whole' ? wholeBody(whole) : rangedBody(whole, ranges.ranges, () => randomToken(parts.random, 12));
-  await sendPlan(parts, exchange, { plan, file, reader: bucket.open(file), fields: fileFields(file, { validators, cacheControl, query: route.query, isShownElsewhere: parts.origins.length > 0 }) });
+  await sendPlan(parts, exchange, { plan, reader: bucket.open(file), fields: fileFields(file, { validators, cacheControl, query: route.query, isShownElsewhere: parts.origins.length > 0 }) });
 }
 
 interface Chosen {
@@ -101,14 +101,13 @@ async function isAloneInItsSecond(bucket: FileBucket, file: StoredFile): Promise
 
 interface Sending {
   readonly plan: BodyPlan;
-  readonly file: StoredFile;
   readonly reader: FileReader;
   /** Of the head, names and values in turn. */
   readonly fields: readonly string[];
 }
 
-async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, file, reader, fields }: Sending): Promise<void> {
-  const source = new FileSource(parts, reader, file);
+async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, reader, fields }: Sending): Promise<void> {
+  const source = new FileSource(parts, reader);
   const begin = beginOf(plan);
   const isHead = exchange.method === 'HEAD';
   if (begin !== undefined) await source.prepare(isHead ? { first: 0, last: 0 } : begin);

@@ -3,7 +3,7 @@
 // read again when it goes on. So between two reads nothing of the storage is held, and a paused player costs one piece (gateway.md, section 3).
 
 import { AssertionError } from '../base/errors.ts';
-import type { FileReader, Soon, StoredFile } from '../gridfs/index.ts';
+import type { FileReader, Soon } from '../gridfs/index.ts';
 import type { ByteRange } from './byte-range.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
@@ -23,7 +23,6 @@ const quickMs = 250;
 export class FileSource {
   readonly #pool: PiecePool;
   readonly #reader: FileReader;
-  readonly #file: StoredFile;
   readonly #limits: GatewayParts['limits'];
   readonly #clock: GatewayParts['clock'];
   /** Where the next window begins. */
@@ -34,12 +33,11 @@ export class FileSource {
   /** Since when the socket has not taken a piece; undefined while none waits. */
   #waitsSinceMs: number | undefined;
 
-  constructor({ pieces, limits, clock }: GatewayParts, reader: FileReader, file: StoredFile) {
+  constructor({ pieces, limits, clock }: GatewayParts, reader: FileReader) {
     this.#pool = pieces;
     this.#limits = limits;
     this.#clock = clock;
     this.#reader = reader;
-    this.#file = file;
   }
 
   /** Reads the first window of the range with which sending begins. */
@@ -103,14 +101,13 @@ export class FileSource {
     }
   }
 
-  /** Bytes from `at` on: whole chunks up to the size of a window, or, when all answers together hold much, one piece. */
+  /** Bytes from `at` on: as many as make a window, or, when all answers together hold much, one piece. */
   #read(at: number, range: ByteRange): Soon<Window> {
-    const { chunkSize } = this.#file;
+    const { grain } = this.#reader;
     const { windowBytes, heldBytesMax } = this.#limits;
-    const first = Math.floor(at / chunkSize);
-    const chunks = Math.max(1, Math.floor(windowBytes / chunkSize));
+    const begin = at - (at % grain);
     const isTight = this.#pool.heldBytes >= heldBytesMax;
-    const behind = isTight ? Math.min((first + 1) * chunkSize, at + pieceBytes) : (first + chunks) * chunkSize;
+    const behind = isTight ? Math.min(begin + grain, at + pieceBytes) : begin + Math.max(1, Math.floor(windowBytes / grain)) * grain;
     const last = Math.min(behind - 1, range.last);
     const pieces = new PieceList(this.#pool);
     const window = { pieces, end: last + 1 };
@@ -119,10 +116,7 @@ export class FileSource {
       throw error;
     };
     try {
-      const reading = this.#reader.read(first, Math.floor(last / chunkSize), (bytes, n) => {
-        const begin = n * chunkSize;
-        pieces.append(bytes, Math.max(0, at - begin), Math.min(bytes.length, last + 1 - begin));
-      });
+      const reading = this.#reader.read(at, last, (bytes) => pieces.append(bytes, 0, bytes.length));
       return reading instanceof Promise ? reading.then(() => window, failed) : window;
     } catch (error) {
       return failed(error);

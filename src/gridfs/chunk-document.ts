@@ -21,6 +21,54 @@ export function readChunk(bytes: Uint8Array, start: number): RawChunk {
   return { n: numberAt(bytes, findField(bytes, start, nName)), data: binaryAt(bytes, findField(bytes, start, dataName)) };
 }
 
+/** Where the bytes of the file lie in a chunk document. */
+export interface ChunkPlan {
+  /** NaN where it is no number. */
+  readonly n: number;
+  readonly dataStart: number;
+  readonly dataLength: number;
+}
+
+/**
+ * The plan of a document of which only the beginning is there: undefined where that does not tell. Drivers write `_id`, `files_id`, `n` and `data`, so it
+ * nearly always does.
+ */
+export function readChunkPlan(beginning: Uint8Array): ChunkPlan | undefined {
+  let n: number | undefined;
+  for (let at = 4; at + 1 < beginning.length; ) {
+    const type = beginning[at] as number;
+    const nameEnd = beginning.indexOf(0, at + 1);
+    const value = nameEnd + 1;
+    if (type === 0 || nameEnd < 0 || value + 8 > beginning.length) return undefined;
+    if (isNamed(beginning, at + 1, nameEnd, 'data')) return n === undefined || type !== bsonType.binData ? undefined : dataPlan(beginning, value, n);
+    if (n === undefined && isNamed(beginning, at + 1, nameEnd, 'n')) n = numberAt(beginning, at);
+    const bytes = valueBytes(type, readInt32(beginning, value));
+    if (bytes === undefined) return undefined;
+    at = value + bytes;
+  }
+  return undefined;
+}
+
+function dataPlan(bytes: Uint8Array, at: number, n: number): ChunkPlan | undefined {
+  return bytes[at + 4] === oldBinary ? undefined : { n, dataStart: at + 5, dataLength: readInt32(bytes, at) };
+}
+
+function isNamed(bytes: Uint8Array, from: number, to: number, name: string): boolean {
+  if (to - from !== name.length) return false;
+  for (let i = 0; i < name.length; i++) if (bytes[from + i] !== name.charCodeAt(i)) return false;
+  return true;
+}
+
+/** Bytes of the values that chunks have before their data; `first`: what the value's first four bytes say. */
+function valueBytes(type: number, first: number): number | undefined {
+  if (type === bsonType.objectId) return 12;
+  if (type === bsonType.int) return 4;
+  if (type === bsonType.long || type === bsonType.double || type === bsonType.date) return 8;
+  if (type === bsonType.string) return 4 + first;
+  if (type === bsonType.binData) return 5 + first;
+  return type === bsonType.object || type === bsonType.array ? first : undefined;
+}
+
 /** The number of the chunk in the document that begins at `start`; NaN where it is no number. */
 export function readChunkNumber(bytes: Uint8Array, start: number): number {
   return numberAt(bytes, findField(bytes, start, nName));

@@ -3,8 +3,7 @@
 // under its own id, is gone. Every chunk is checked, n and length, before a byte of it is given (gateway.md, section 3).
 
 import type { Catalog, CatalogTransaction, Collection, Namespace, RecordKey, Soon } from '../catalog/index.ts';
-import { readChunk } from './chunk-document.ts';
-import type { RawChunk } from './chunk-document.ts';
+import { readChunk, readChunkPlan } from './chunk-document.ts';
 import { chunkIndex, chunkKeys, isWithin, walkForChunks } from './chunk-places.ts';
 import type { ChunkSpan, NumberedPlace } from './chunk-places.ts';
 import { FileError } from './file-error.ts';
@@ -33,20 +32,35 @@ export function missingChunk(file: StoredFile, n: number): FileError {
   return corruptFile(file, `chunk ${n} of ${file.chunkCount} is missing`, n);
 }
 
-/** The bytes of a chunk that must be number `n` of a file. */
-export function checkedChunk(file: StoredFile, n: number, chunk: RawChunk): Uint8Array {
+/** FileError `corrupt` where what is there is not chunk `n` of a file. `length`: of its bytes; undefined where there are none. */
+export function checkChunk(file: StoredFile, n: number, chunk: { readonly n: number; readonly length: number | undefined }): void {
   if (Number.isNaN(chunk.n) || chunk.n > n) throw missingChunk(file, n);
-  if (chunk.n !== n) throw corruptFile(file, `chunk ${chunk.n} of ${file.chunkCount} is there more than once, or between two numbers`, chunk.n);
+  if (chunk.n !== n) throw repeatedChunk(file, chunk.n);
   const expected = expectedBytes(file, n);
-  if (chunk.data?.length === expected) return chunk.data;
-  const has = chunk.data === undefined ? 'no bytes' : `${chunk.data.length} bytes`;
+  if (chunk.length === expected) return;
+  const has = chunk.length === undefined ? 'no bytes' : `${chunk.length} bytes`;
   throw corruptFile(file, `chunk ${n} of ${file.chunkCount} has ${has} instead of ${expected}`, n);
 }
+
+function repeatedChunk(file: StoredFile, n: number): FileError {
+  return corruptFile(file, `chunk ${n} of ${file.chunkCount} is there more than once, or between two numbers`, n);
+}
+
+/** Where a chunk is, and where in its document the bytes of the file begin. */
+interface ChunkPlace {
+  readonly key: RecordKey;
+  readonly dataStart: number;
+}
+
+/** Of a chunk document, so much is looked at to know where its bytes begin. */
+const beginningBytes = 512;
+/** Large chunks are read by parts, so any stretch is as good as another. */
+const grainBytes = 256 * 1024;
 
 /** What is remembered of a bucket: files by id and by name, and where their chunks are. */
 export class BucketMemory {
   readonly files: Remembered<StoredFile> = new Remembered(1000);
-  readonly places: Remembered<RecordKey> = new Remembered(10_000);
+  readonly places: Remembered<ChunkPlace> = new Remembered(10_000);
 }
 
 /** Where a reader reads. */
@@ -56,15 +70,16 @@ export interface ReadBucket {
   readonly memory: BucketMemory;
 }
 
-/** What is asked of a reader, and where it is: `n` is the next chunk. */
+/** What is asked of a reader, and where it is: `at` is the next byte. */
 interface Window {
-  n: number;
+  at: number;
   readonly last: number;
-  readonly take: (bytes: Uint8Array, n: number) => void;
+  readonly take: (bytes: Uint8Array) => void;
 }
 
 /** The one FileReader over a catalog. What is remembered and in memory is read in one step. */
 export class ChunkReader implements FileReader {
+  readonly grain: number = grainBytes;
   readonly #catalog: Catalog;
   readonly #bucket: ReadBucket;
   readonly #file: StoredFile;
@@ -79,78 +94,102 @@ export class ChunkReader implements FileReader {
     this.#key = `id ${file.id.text}`;
   }
 
-  read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Soon<void> {
+  read(first: number, last: number, take: (bytes: Uint8Array) => void): Soon<void> {
     const { fault } = this.#file;
     if (fault !== undefined) throw corruptFile(this.#file, fault);
     const txn = this.#catalog.begin('read');
-    const window = { n: first, last, take };
-    let waits = true;
+    const window = { at: first, last, take };
+    let waits = false;
     try {
       const reading = this.#readRemembered(txn, window);
-      waits = window.n <= last;
+      waits = window.at <= last;
       return waits ? this.#readRest(txn, window, reading) : undefined;
-    } catch (error) {
-      waits = false;
-      throw error;
     } finally {
       if (!waits) txn.abort();
     }
   }
 
-  /** Gives the chunks whose places are remembered, as far as they are in memory; a promise gives one more. */
+  /** Gives bytes of the chunks whose places are remembered, as far as they can be had at once; a promise gives some more. */
   #readRemembered(txn: CatalogTransaction, window: Window): Promise<void> | undefined {
     const { files, chunks, memory } = this.#bucket;
     const [fileRows, collection] = [this.#catalog.collection(txn, files), this.#catalog.collection(txn, chunks)];
     if (fileRows instanceof Promise || collection instanceof Promise || collection === undefined) return undefined;
     const [filesState, state] = [stateOf(txn, fileRows), stateOf(txn, collection)];
     if (filesState === undefined || state === undefined || memory.files.find(filesState, this.#key)?.version !== this.#file.version) return undefined;
-    while (window.n <= window.last) {
-      const key = memory.places.find(state, this.#placeKey(window.n));
-      if (key === undefined) return undefined;
-      const found = collection.peek(txn, key);
-      if (found instanceof Promise) return found.then((document) => this.#give(window, document));
-      this.#give(window, found);
+    while (window.at <= window.last) {
+      const place = memory.places.find(state, this.#placeKey(this.#chunkAt(window)));
+      if (place === undefined) return undefined;
+      const reading = this.#readPart(txn, collection, window, place);
+      if (reading !== undefined) return reading;
     }
     return undefined;
+  }
+
+  #chunkAt({ at }: Window): number {
+    return Math.floor(at / this.#file.chunkSize);
   }
 
   #placeKey(n: number): string {
     return `${n} ${this.#file.id.text}`;
   }
 
-  #give(window: Window, document: Uint8Array | undefined): void {
-    const { n } = window;
-    if (document === undefined) throw missingChunk(this.#file, n);
-    window.n += 1;
-    window.take(checkedChunk(this.#file, n, readChunk(document, 0)), n);
+  /** Gives what the window wants of the chunk that it is at. */
+  #readPart(txn: CatalogTransaction, collection: Collection, window: Window, { key, dataStart }: ChunkPlace): Promise<void> | undefined {
+    const n = this.#chunkAt(window);
+    const begin = n * this.#file.chunkSize;
+    const [from, to] = [window.at - begin, Math.min(expectedBytes(this.#file, n), window.last + 1 - begin)];
+    const give = (bytes: Uint8Array | undefined): void => {
+      if (bytes?.length !== to - from) throw missingChunk(this.#file, n);
+      window.at += bytes.length;
+      window.take(bytes);
+    };
+    const found = collection.peek(txn, key, dataStart + from, dataStart + to);
+    if (found instanceof Promise) return found.then(give);
+    give(found);
+    return undefined;
   }
 
   async #readRest(txn: CatalogTransaction, window: Window, begun: Promise<void> | undefined): Promise<void> {
     try {
       for (let reading = begun; reading !== undefined; reading = this.#readRemembered(txn, window)) await reading;
-      if (window.n <= window.last) await this.#readUnknown(txn, window);
+      if (window.at <= window.last) await this.#readUnknown(txn, window);
     } finally {
       txn.abort();
     }
   }
 
-  /** Gives chunks whose places have to be found, and remembers these. */
+  /** Gives bytes of chunks whose places have to be found, and remembers these. */
   async #readUnknown(txn: CatalogTransaction, window: Window): Promise<void> {
     await this.#requireSame(txn);
     const collection = await this.#catalog.collection(txn, this.#bucket.chunks);
-    if (collection === undefined) throw missingChunk(this.#file, window.n);
+    const [first, last] = [this.#chunkAt(window), Math.floor(window.last / this.#file.chunkSize)];
+    if (collection === undefined) throw missingChunk(this.#file, first);
     const state = stateOf(txn, collection);
-    const { n: first, last } = window;
-    const keys: RecordKey[] = [];
+    const places: ChunkPlace[] = [];
     for await (const key of this.#keys(txn, collection, { first, last })) {
-      keys.push(key.slice());
-      if (window.n > last) throw corruptFile(this.#file, `chunk ${last} of ${this.#file.chunkCount} is there more than once, or between two numbers`, last);
-      const found = collection.peek(txn, key);
-      this.#give(window, found instanceof Promise ? await found : found);
+      if (window.at > window.last) throw repeatedChunk(this.#file, last);
+      const place = await this.#placeOf(txn, collection, key.slice(), this.#chunkAt(window));
+      places.push(place);
+      await this.#readPart(txn, collection, window, place);
     }
-    if (window.n <= last) throw missingChunk(this.#file, window.n);
+    if (window.at <= window.last) throw missingChunk(this.#file, this.#chunkAt(window));
     if (state === undefined) return;
-    for (const [i, key] of keys.entries()) this.#bucket.memory.places.keep(state, this.#placeKey(first + i), key);
+    for (const [i, place] of places.entries()) this.#bucket.memory.places.keep(state, this.#placeKey(first + i), place);
+  }
+
+  /** Checks a chunk document, as far as can be told without all its bytes. */
+  async #placeOf(txn: CatalogTransaction, collection: Collection, key: RecordKey, n: number): Promise<ChunkPlace> {
+    const beginning = await collection.peek(txn, key, 0, beginningBytes);
+    if (beginning === undefined) throw missingChunk(this.#file, n);
+    const plan = readChunkPlan(beginning);
+    if (plan !== undefined) {
+      checkChunk(this.#file, n, { n: plan.n, length: plan.dataLength });
+      return { key, dataStart: plan.dataStart };
+    }
+    const document = (await collection.peek(txn, key)) ?? beginning;
+    const { n: number, data } = readChunk(document, 0);
+    checkChunk(this.#file, n, { n: number, length: data?.length });
+    return { key, dataStart: (data?.byteOffset ?? 0) - document.byteOffset };
   }
 
   /** FileError `gone` where the transaction does not see the file that was opened. */

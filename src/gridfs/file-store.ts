@@ -29,12 +29,14 @@ export interface StoredFile {
 
 /** Bytes of one file. Calls come one after the other. */
 export interface FileReader {
+  /** What is read at once costs as much as one that ends at the next multiple of so many bytes. */
+  readonly grain: number;
   /**
-   * Gives the bytes of chunks `first` to `last` in order, each checked before it is given. They are valid until `take` returns: what is kept is
-   * copied. FileError `corrupt` with id and n, after those before were given; `gone` where the file that was opened has been deleted or another
-   * was put in its place: bytes of the two are never mixed.
+   * Gives bytes `first` to `last`, both inside the file, in order, in pieces, each checked before it is given. They are valid until `take` returns: what
+   * is kept is copied. FileError `corrupt` with id and chunk, after what was before it was given; `gone` where the file that was opened has been
+   * deleted or another was put in its place: bytes of the two are never mixed.
    */
-  read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Soon<void>;
+  read(first: number, last: number, take: (bytes: Uint8Array) => void): Soon<void>;
 }
 
 /** What is asked of a new file. */

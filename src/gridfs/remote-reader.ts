@@ -5,7 +5,7 @@
 import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import { readChunk } from './chunk-document.ts';
-import { checkedChunk, corruptFile, goneFile, missingChunk } from './chunk-reader.ts';
+import { checkChunk, corruptFile, goneFile, missingChunk } from './chunk-reader.ts';
 import type { FileReader, StoredFile } from './file-store.ts';
 import type { RemoteDriver } from './remote-driver.ts';
 import { findById } from './remote-search.ts';
@@ -24,18 +24,27 @@ export class RemoteReader implements FileReader {
     this.#file = file;
   }
 
-  async read(first: number, last: number, take: (bytes: Uint8Array, n: number) => void): Promise<void> {
+  /** A chunk comes whole. */
+  get grain(): number {
+    return Math.max(1, this.#file.chunkSize);
+  }
+
+  async read(first: number, last: number, take: (bytes: Uint8Array) => void): Promise<void> {
     const file = this.#file;
     if (file.fault !== undefined) throw corruptFile(file, file.fault);
-    const documents = await this.#driver.all(this.#bucket.chunks, { filter: chunkFilter(file.id.value, first, last), sort: [['n', 1]] });
+    const [begin, end] = [Math.floor(first / file.chunkSize), Math.floor(last / file.chunkSize)];
+    const documents = await this.#driver.all(this.#bucket.chunks, { filter: chunkFilter(file.id.value, begin, end), sort: [['n', 1]] });
     const now = await findById(this.#driver, this.#bucket.files, file.id.value);
     if (now === undefined || readFileDocument(now).version !== file.version) throw goneFile(file);
-    let n = first;
+    let n = begin;
     for (const document of documents) {
-      take(checkedChunk(file, n, readChunk(document.bytes, document.start)), n);
+      const chunk = readChunk(document.bytes, document.start);
+      checkChunk(file, n, { n: chunk.n, length: chunk.data?.length });
+      const at = n * file.chunkSize;
+      take((chunk.data ?? document.bytes).subarray(Math.max(0, first - at), last + 1 - at));
       n += 1;
     }
-    if (n <= last) throw missingChunk(file, n);
+    if (n <= end) throw missingChunk(file, n);
   }
 }
 

@@ -21,14 +21,14 @@ async function withStore(work: (opened: StoreForTest) => Promise<void>): Promise
   }
 }
 
-async function readChunks(reader: FileReader, first: number, last: number): Promise<Uint8Array> {
+async function readChunks(reader: FileReader, file: StoredFile, first: number, last: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  await reader.read(first, last, (chunk) => chunks.push(chunk.slice()));
+  await reader.read(first * file.chunkSize, Math.min((last + 1) * file.chunkSize, file.length) - 1, (chunk) => chunks.push(chunk.slice()));
   return concatBytes(chunks);
 }
 
 async function readAll(bucket: FileBucket, file: StoredFile): Promise<Uint8Array> {
-  return file.chunkCount === 0 ? new Uint8Array(0) : await readChunks(bucket.open(file), 0, file.chunkCount - 1);
+  return file.chunkCount === 0 ? new Uint8Array(0) : await readChunks(bucket.open(file), file, 0, file.chunkCount - 1);
 }
 
 const corrupt = (n: number | undefined) => (error: unknown): boolean => {
@@ -182,7 +182,7 @@ describe('a file in a bucket', () => {
         const file = await opened.bucket.byName(name, -1);
         await assert.rejects(readAll(opened.bucket, file!), corrupt(n), name);
         assert.equal((await opened.bucket.check(file!)).sound, false, name);
-        if (n > 0) assert.deepEqual(await readChunks(opened.bucket.open(file!), 0, n - 1), bytes.subarray(0, n * 4096), name);
+        if (n > 0) assert.deepEqual(await readChunks(opened.bucket.open(file!), file!, 0, n - 1), bytes.subarray(0, n * 4096), name);
       }
     }));
   }
@@ -225,7 +225,7 @@ describe('a file in a bucket', () => {
     assert.equal(page.files.length, broken.length);
     for (const file of page.files) {
       assert.notEqual(file.fault, undefined);
-      await assert.rejects(readChunks(opened.bucket.open(file), 0, 0), corrupt(undefined));
+      await assert.rejects(readChunks(opened.bucket.open(file), file, 0, 0), corrupt(undefined));
     }
   }));
 
@@ -334,23 +334,24 @@ test('deleting takes the file document first, then all chunks, and a file that i
   const file = await opened.upload('x', patternBytes(2_000_000), { chunkSize: 10_000 });
   const other = await opened.upload('x', patternBytes(20_000), { chunkSize: 10_000 });
   const reader = opened.bucket.open(file);
-  await readChunks(reader, 0, 3);
+  await readChunks(reader, file, 0, 3);
   assert.equal(await opened.bucket.remove(file.id), true);
   assert.equal(await opened.bucket.remove(file.id), false);
   assert.equal(await opened.count('fs.chunks'), 2);
   assert.equal(await opened.count('gridfsLeftovers', 'local'), 0);
-  await assert.rejects(readChunks(reader, 4, 7), (error: unknown) => error instanceof FileError && error.code === 'gone');
+  await assert.rejects(readChunks(reader, file, 4, 7), (error: unknown) => error instanceof FileError && error.code === 'gone');
   assert.deepEqual(await readAll(opened.bucket, other), patternBytes(20_000));
 }));
 
 test('a file that is put in the place of another, under its id, is never read as the one that was opened', () => withStore(async (opened) => {
   await opened.createIndexes();
   await opened.plant({ id: 'same', bytes: patternBytes(10_000, 1), chunkSize: 1000 });
-  const reader = opened.bucket.open((await opened.bucket.byId(FileId.of('same')))!);
-  assert.deepEqual(await readChunks(reader, 0, 4), patternBytes(10_000, 1).subarray(0, 5000));
+  const file = (await opened.bucket.byId(FileId.of('same')))!;
+  const reader = opened.bucket.open(file);
+  assert.deepEqual(await readChunks(reader, file, 0, 4), patternBytes(10_000, 1).subarray(0, 5000));
   await opened.bucket.remove(FileId.of('same'));
   await opened.plant({ id: 'same', bytes: patternBytes(10_000, 2), chunkSize: 1000, fields: { uploadDate: new DateTime(1) } });
-  await assert.rejects(readChunks(reader, 5, 9), (error: unknown) => error instanceof FileError && error.code === 'gone');
+  await assert.rejects(readChunks(reader, file, 5, 9), (error: unknown) => error instanceof FileError && error.code === 'gone');
 }));
 
 describe('an upload that is left and gone on with', () => {

@@ -177,16 +177,14 @@ export class ModelEnvironment implements Environment {
   }
 
   lastWrite(id: DictionaryId, snapshot: Seq): Seq | undefined {
-    const { lastSeq } = this.dictionary(id, snapshot);
-    return lastSeq <= snapshot ? (lastSeq as Seq) : undefined;
+    return this.dictionary(id, snapshot).lastSeq <= snapshot ? (this.dictionary(id, snapshot).lastSeq as Seq) : undefined;
   }
 
   statistics(): EngineStatistics {
     return {
       commits: this.commits, aborts: 0, conflicts: 0, logBytesWritten: 0, logSyncs: 0, logGroups: 0, dataBytesWritten: 0,
       dataBytesRead: 0, checkpoints: 0, lastCheckpointMs: 0, jobs: 0, sentJobs: 0, workerDeaths: 0, cacheBytesMax: 0, cacheBytesUsed: 0, frontBytes: 0,
-      writeSetBytes: 0, openTransactions: this.open, openSnapshots: this.open, dataFileBytes: 0, freeableBytes: 0,
-      blobFileBytes: 0, blobLiveBytes: 0, blobSegments: 0, blobBytesWritten: 0, blobBytesRead: 0, blobBytesMoved: 0, logBytesOnDisk: 0, dictionaries: this.dictionaries.size,
+      writeSetBytes: 0, openTransactions: this.open, openSnapshots: this.open, dataFileBytes: 0, freeableBytes: 0, blobFileBytes: 0, blobLiveBytes: 0, blobSegments: 0, blobBytesWritten: 0, blobBytesRead: 0, blobBytesMoved: 0, logBytesOnDisk: 0, dictionaries: this.dictionaries.size,
     };
   }
 
@@ -286,6 +284,10 @@ class ModelTransaction implements Transaction {
     const dictionary = this.#dictionary(id);
     const own = this.own(id, key);
     return own !== undefined ? own.value : dictionary.read(key, this.snapshot);
+  }
+
+  getPart(id: DictionaryId, key: Uint8Array, from: number, to: number): Soon<Uint8Array | undefined> {
+    return (this.get(id, key) as Uint8Array | undefined)?.subarray(from, to);
   }
 
   getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {

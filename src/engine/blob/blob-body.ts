@@ -3,12 +3,13 @@
 
 import { EngineError } from '../../base/errors.ts';
 import { xxhash32 } from '../../base/xxhash32.ts';
+import { blockBytes } from './blob-image.ts';
 import type { Codec, Codecs, Tasks } from '../../env/index.ts';
 
 /** A body as it is stored. */
 export interface BlobBody {
   readonly bytes: Uint8Array;
-  readonly checksum: number;
+  readonly checksums: Uint32Array;
   readonly codec: number;
 }
 
@@ -37,7 +38,25 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
 export async function encodeBody(value: Uint8Array, codec: Codec, tasks: Tasks): Promise<BlobBody> {
   const compressed = codec.id !== 0 && isWorth(value, codec) ? await compress(value, codec, tasks) : undefined;
   const bytes = compressed ?? value;
-  return { bytes, checksum: xxhash32(bytes), codec: compressed === undefined ? 0 : codec.id };
+  return { bytes, checksums: checksumsOf(bytes), codec: compressed === undefined ? 0 : codec.id };
+}
+
+/** The checksums of a body. */
+function checksumsOf(bytes: Uint8Array): Uint32Array {
+  const checksums = new Uint32Array(Math.ceil(bytes.length / blockBytes));
+  for (let i = 0; i < checksums.length; i++) checksums[i] = checksumOf(bytes, i * blockBytes);
+  return checksums;
+}
+
+/** The checksum of the block that begins at `from`. */
+function checksumOf(bytes: Uint8Array, from: number): number {
+  return xxhash32(bytes, from, Math.min(from + blockBytes, bytes.length));
+}
+
+/** Whether `bytes` are those of the body from block `first` on, whole blocks or up to its end. */
+export function isBody(bytes: Uint8Array, checksums: Uint32Array, first = 0): boolean {
+  for (let from = 0; from < bytes.length; from += blockBytes) if (checksumOf(bytes, from) !== checksums[first + from / blockBytes]) return false;
+  return true;
 }
 
 /** The table of pieces and the pieces; undefined when they are not clearly smaller. */

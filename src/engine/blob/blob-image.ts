@@ -1,6 +1,6 @@
 // What lies in a blob segment: a head of the file, then blobs, each at a multiple of 16. A blob's head says where it lies and whose it is, so a
 // blob that is met without its reference can be asked for it, and one in another's place is seen (law 23). The head's checksum, which the reference
-// repeats, covers that of the body: one pass over the body checks all. Layout in docs/file-format.md, "Blob segments".
+// repeats, covers those of the body, one for each 16 KiB, so that a part of it is checked by itself. Layout in docs/file-format.md, "Blob segments".
 
 import { crc32c } from '../../base/crc32c.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -22,6 +22,9 @@ const fileVersion = 1;
 export const segmentHeadBytes = 32;
 /** Bytes of a blob's head without its key. */
 export const fixedHeadBytes = 52;
+/** A body has a checksum for each stretch of so many bytes. */
+export const blockBytes: number = 16 * 1024;
+
 /** Longest key and value that are believed. */
 const lengthMax = 2 ** 26;
 
@@ -57,20 +60,25 @@ export interface BlobHead {
   readonly length: number;
   /** Length of the body as it is stored. */
   readonly stored: number;
-  /** Checksum of the body as it is stored. */
-  readonly bodyChecksum: number;
+  /** Checksums of the body as it is stored, one for each block. */
+  readonly checksums: Uint32Array;
   /** Compression method of the body. */
   readonly codec: number;
 }
 
-/** Bytes of a blob in its segment. */
-export function blobBytes(keyLength: number, stored: number): number {
-  return Math.ceil((fixedHeadBytes + keyLength + stored) / blobUnit) * blobUnit;
+/** Bytes before the body. */
+export function headBytes(keyLength: number, stored: number): number {
+  return fixedHeadBytes + keyLength + 4 * Math.ceil(stored / blockBytes);
 }
 
-/** The bytes of a head, key included, and its checksum. */
+/** Bytes of a blob in its segment. */
+export function blobBytes(keyLength: number, stored: number): number {
+  return Math.ceil((headBytes(keyLength, stored) + stored) / blobUnit) * blobUnit;
+}
+
+/** The bytes of a head, key and checksums included, and its checksum. */
 export function encodeBlobHead(head: BlobHead): { readonly bytes: Uint8Array; readonly checksum: number } {
-  const bytes = new Uint8Array(fixedHeadBytes + head.key.length);
+  const bytes = new Uint8Array(headBytes(head.key.length, head.stored));
   const view = new DataView(bytes.buffer);
   view.setUint32(0, blobMagic, true);
   setU64(view, 8, head.segment);
@@ -79,9 +87,10 @@ export function encodeBlobHead(head: BlobHead): { readonly bytes: Uint8Array; re
   view.setUint32(32, head.key.length, true);
   view.setUint32(36, head.length, true);
   view.setUint32(40, head.stored, true);
-  view.setUint32(44, head.bodyChecksum, true);
+  view.setUint32(44, blockBytes, true);
   view.setUint32(48, head.codec, true);
   bytes.set(head.key, fixedHeadBytes);
+  for (const [i, checksum] of head.checksums.entries()) view.setUint32(fixedHeadBytes + head.key.length + 4 * i, checksum, true);
   const checksum = crc32c(bytes, 8, bytes.length);
   view.setUint32(4, checksum, true);
   return { bytes, checksum };
@@ -94,15 +103,17 @@ export function decodeBlobHead(bytes: Uint8Array, at: number = 0): { readonly he
   if (view.getUint32(at, true) !== blobMagic) return undefined;
   const [keyLength, length, stored] = [view.getUint32(at + 32, true), view.getUint32(at + 36, true), view.getUint32(at + 40, true)];
   if (keyLength > lengthMax || length > lengthMax || stored > lengthMax) return undefined;
-  const end = at + fixedHeadBytes + keyLength;
-  if (bytes.length < end) return { more: fixedHeadBytes + keyLength };
+  if (view.getUint32(at + 44, true) !== blockBytes) return undefined;
+  const keyEnd = at + fixedHeadBytes + keyLength;
+  const end = at + headBytes(keyLength, stored);
+  if (bytes.length < end) return { more: end - at };
   const checksum = view.getUint32(at + 4, true);
   if (checksum !== crc32c(bytes, at + 8, end)) return undefined;
   return {
     checksum,
     head: {
-      segment: getU64(view, at + 8), offset: getU64(view, at + 16), dictionary: getU64(view, at + 24), key: bytes.subarray(at + fixedHeadBytes, end),
-      length, stored, bodyChecksum: view.getUint32(at + 44, true), codec: view.getUint32(at + 48, true),
+      segment: getU64(view, at + 8), offset: getU64(view, at + 16), dictionary: getU64(view, at + 24), key: bytes.subarray(at + fixedHeadBytes, keyEnd),
+      length, stored, checksums: Uint32Array.from({ length: (end - keyEnd) / 4 }, (_, i) => view.getUint32(keyEnd + 4 * i, true)), codec: view.getUint32(at + 48, true),
     },
   };
 }

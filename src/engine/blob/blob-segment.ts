@@ -3,7 +3,7 @@
 
 import { EngineError } from '../../base/errors.ts';
 import type { Env, File } from '../../env/index.ts';
-import { blobUnit, decodeBlobHead, encodeSegmentHead, fixedHeadBytes, segmentHeadBytes } from './blob-image.ts';
+import { blobBytes, blobUnit, decodeBlobHead, encodeSegmentHead, fixedHeadBytes, segmentHeadBytes } from './blob-image.ts';
 import type { BlobHead, SegmentKind } from './blob-image.ts';
 
 const namePattern = /^(\d{10,})\.blob$/;
@@ -193,7 +193,7 @@ export async function* headsOf(env: Env, segment: BlobSegment, skipped: (offset:
     }
     if (gap < at) skipped(gap, at - gap);
     yield met;
-    at += Math.ceil((fixedHeadBytes + met.head.key.length + met.head.stored) / blobUnit) * blobUnit;
+    at += blobBytes(met.head.key.length, met.head.stored);
     gap = at;
   }
   if (gap + fixedHeadBytes <= segment.end) skipped(gap, segment.end - gap);

@@ -113,26 +113,26 @@ export class BlobStore {
   async write(parts: readonly Uint8Array[], owner: BlobOwner | undefined, codec: Codec): Promise<BlobPlace> {
     const value = joined(parts);
     const body = await encodeBody(value, codec, this.#env.tasks);
-    return await this.#append(owner, { ...body, stored: body.bytes.length, length: value.length, bodyChecksum: body.checksum });
+    return await this.#append(owner, { ...body, stored: body.bytes.length, length: value.length });
   }
 
   /** Writes a blob once more, as it is stored; as `write`. */
   async copy(place: BlobPlace, owner: BlobOwner): Promise<BlobPlace> {
     const { head, body } = await readBlob(this, this.#env, { place, owner });
-    const copied = await this.#append(owner, { bytes: body, stored: head.stored, length: head.length, bodyChecksum: head.bodyChecksum, codec: head.codec });
+    const copied = await this.#append(owner, { bytes: body, stored: head.stored, length: head.length, checksums: head.checksums, codec: head.codec });
     this.counters.moved += copied.bytes;
     return copied;
   }
 
-  async #append(owner: BlobOwner | undefined, body: { readonly bytes: Uint8Array; readonly stored: number; readonly length: number; readonly bodyChecksum: number; readonly codec: number }): Promise<BlobPlace> {
+  async #append(owner: BlobOwner | undefined, body: { readonly bytes: Uint8Array; readonly stored: number; readonly length: number; readonly checksums: Uint32Array; readonly codec: number }): Promise<BlobPlace> {
     const key = owner?.key ?? noKey;
     const bytes = blobBytes(key.length, body.stored);
     const segment = await this.#room(owner === undefined ? segmentKinds.stamped : segmentKinds.keyed, bytes);
     const offset = segment.take(bytes);
     segment.pinned += bytes;
     this.#note(segment);
-    const { length, stored, bodyChecksum, codec } = body;
-    const head = encodeBlobHead({ segment: segment.number, offset, dictionary: owner?.dictionary ?? 0, key, length, stored, bodyChecksum, codec });
+    const { length, stored, checksums, codec } = body;
+    const head = encodeBlobHead({ segment: segment.number, offset, dictionary: owner?.dictionary ?? 0, key, length, stored, checksums, codec });
     try {
       await segment.write([head.bytes, body.bytes], offset, this.#env);
     } catch (error) {

@@ -3,10 +3,9 @@
 
 import { equalBytes } from '../../base/bytes.ts';
 import { EngineError } from '../../base/errors.ts';
-import { xxhash32 } from '../../base/xxhash32.ts';
 import type { Env } from '../../env/index.ts';
-import { decodeBody, decodeOnePiece } from './blob-body.ts';
-import { decodeBlobHead, fixedHeadBytes } from './blob-image.ts';
+import { decodeBody, decodeOnePiece, isBody } from './blob-body.ts';
+import { blobBytes, blockBytes, decodeBlobHead, headBytes } from './blob-image.ts';
 import type { BlobHead } from './blob-image.ts';
 import type { BlobSegment } from './blob-segment.ts';
 import { segmentPath } from './blob-segment.ts';
@@ -45,20 +44,25 @@ export interface StoredBlob {
   readonly body: Uint8Array;
 }
 
-/** The blob as it is stored. */
-export async function readBlob(source: SegmentSource, env: Env, wanted: WantedBlob): Promise<StoredBlob> {
+/** Reads bytes of a blob, `at` from its beginning; how many there were. */
+async function readBytes(source: SegmentSource, env: Env, wanted: WantedBlob, { target, at }: { readonly target: Uint8Array; readonly at: number }): Promise<number> {
   const { place } = wanted;
   const segment = source.segment(place.segment);
   if (segment === undefined) throw damaged(source, wanted, `segment ${place.segment} is not there`);
-  const bytes = new Uint8Array(place.bytes);
-  let length: number;
   try {
-    length = await segment.read(bytes, place.offset, env);
+    const length = await segment.read(target, place.offset + at, env);
+    source.counters.read += length;
+    return length;
   } catch (error) {
     if (error instanceof EngineError && error.code === 'io') throw damaged(source, wanted, error.message, error);
     throw error;
   }
-  source.counters.read += length;
+}
+
+/** The blob as it is stored. */
+export async function readBlob(source: SegmentSource, env: Env, wanted: WantedBlob): Promise<StoredBlob> {
+  const bytes = new Uint8Array(wanted.place.bytes);
+  const length = await readBytes(source, env, wanted, { target: bytes, at: 0 });
   return checked(source, wanted, bytes.subarray(0, length));
 }
 
@@ -86,16 +90,101 @@ function valueOf(source: SegmentSource, env: Env, wanted: WantedBlob, { head, bo
 }
 
 function checked(source: SegmentSource, wanted: WantedBlob, bytes: Uint8Array): StoredBlob {
+  const head = checkedHead(source, wanted, bytes);
+  const from = headBytes(head.key.length, head.stored);
+  const body = bytes.subarray(from, from + head.stored);
+  if (body.length !== head.stored || !isBody(body, head.checksums)) throw damaged(source, wanted, 'the checksum does not match');
+  return { head, body };
+}
+
+/** The head at the beginning of `bytes`, if it is that of the blob that is wanted. */
+function checkedHead(source: SegmentSource, wanted: WantedBlob, bytes: Uint8Array): BlobHead {
   const { place, owner } = wanted;
   const met = decodeBlobHead(bytes);
   if (met === undefined || !('head' in met) || met.checksum !== place.checksum) throw damaged(source, wanted, 'its head does not match');
   const { head } = met;
   const isOwn = head.dictionary === 0 || (head.dictionary === owner.dictionary && equalBytes(head.key, owner.key));
   if (!isOwn || head.segment !== place.segment || head.offset !== place.offset || head.length !== place.length) throw damaged(source, wanted, 'it is another one');
-  const from = fixedHeadBytes + head.key.length;
-  const body = bytes.subarray(from, from + head.stored);
-  if (body.length !== head.stored || xxhash32(body) !== head.bodyChecksum) throw damaged(source, wanted, 'the checksum does not match');
-  return { head, body };
+  return head;
+}
+
+/** Bytes `from` to `to`, not inside, of a value. */
+export interface ValuePart {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Memory for parts that are read at once; a longer part has its own. */
+const scratch = new Uint8Array(1024 * 1024 + 2 * blockBytes);
+
+/**
+ * A part of a value, as much of it as there is. What is stored as it is is read, and checked, no further than the part reaches; the bytes may be
+ * overwritten by the next part that is read.
+ */
+export function readPart(source: SegmentSource, env: Env, wanted: WantedBlob, part: ValuePart): Uint8Array | Promise<Uint8Array> {
+  const { place, owner } = wanted;
+  const to = Math.min(part.to, place.length);
+  const from = Math.min(part.from, to);
+  if (place.bytes !== blobBytes(owner.key.length, place.length)) return partOfWhole(source, env, wanted, { from, to });
+  const read = readBlocks(source, wanted, { from, to });
+  if (read === 'compressed') return partOfWhole(source, env, wanted, { from, to });
+  return read ?? heldWhile(source.segment(place.segment), () => readBlocksLater(source, env, wanted, { from, to }));
+}
+
+/** Keeps a segment from being removed between two reads. */
+async function heldWhile<T>(segment: BlobSegment | undefined, read: () => Promise<T>): Promise<T> {
+  if (segment !== undefined) segment.readers += 1;
+  try {
+    return await read();
+  } finally {
+    if (segment !== undefined) segment.readers -= 1;
+  }
+}
+
+function partOfWhole(source: SegmentSource, env: Env, wanted: WantedBlob, { from, to }: ValuePart): Uint8Array | Promise<Uint8Array> {
+  const whole = readValue(source, env, wanted);
+  return whole instanceof Promise ? whole.then((value) => value.subarray(from, to)) : whole.subarray(from, to);
+}
+
+/** What of a plain body has to be read for a part. */
+function blocksOf({ place, owner }: WantedBlob, { from, to }: ValuePart): { readonly before: number; readonly first: number; readonly begin: number; readonly end: number } {
+  const first = Math.floor(from / blockBytes);
+  return { before: headBytes(owner.key.length, place.length), first, begin: first * blockBytes, end: Math.min(Math.ceil(to / blockBytes) * blockBytes, place.length) };
+}
+
+/** The part by reading its blocks, and the head, at once; undefined: that is not quick. Whether a value is stored as it is is said by its head only. */
+function readBlocks(source: SegmentSource, wanted: WantedBlob, part: ValuePart): Uint8Array | 'compressed' | undefined {
+  const { place } = wanted;
+  const segment = source.segment(place.segment);
+  const { before, begin, end, first } = blocksOf(wanted, part);
+  const memory = before + end - begin <= scratch.length ? scratch : new Uint8Array(before + end - begin);
+  // From the beginning, head and blocks lie together.
+  const isTogether = begin === 0;
+  const headRead = segment?.readNow(memory.subarray(0, isTogether ? before + end : before), place.offset);
+  if (headRead === undefined) return undefined;
+  source.counters.read += headRead;
+  const head = checkedHead(source, wanted, memory.subarray(0, Math.min(before, headRead)));
+  if (head.codec !== 0) return 'compressed';
+  const blocks = memory.subarray(before, before + end - begin);
+  const length = isTogether ? headRead - before : segment?.readNow(blocks, place.offset + before + begin);
+  if (length === undefined) return undefined;
+  if (!isTogether) source.counters.read += length;
+  if (length < blocks.length || !isBody(blocks, head.checksums, first)) throw damaged(source, wanted, 'the checksum does not match');
+  return blocks.subarray(part.from - begin, part.to - begin);
+}
+
+/** The same, off the event loop, into memory of its own. */
+async function readBlocksLater(source: SegmentSource, env: Env, wanted: WantedBlob, part: ValuePart): Promise<Uint8Array> {
+  const { before, begin, end, first } = blocksOf(wanted, part);
+  const memory = new Uint8Array(before + end - begin);
+  const isTogether = begin === 0;
+  const headRead = await readBytes(source, env, wanted, { target: memory.subarray(0, isTogether ? before + end : before), at: 0 });
+  const head = checkedHead(source, wanted, memory.subarray(0, Math.min(before, headRead)));
+  if (head.codec !== 0) return await partOfWhole(source, env, wanted, part);
+  const blocks = memory.subarray(before);
+  const length = isTogether ? headRead - before : await readBytes(source, env, wanted, { target: blocks, at: before + begin });
+  if (length < blocks.length || !isBody(blocks, head.checksums, first)) throw damaged(source, wanted, 'the checksum does not match');
+  return blocks.subarray(part.from - begin, part.to - begin);
 }
 
 function damaged(source: SegmentSource, { place, owner }: WantedBlob, what: string, cause?: unknown): EngineError {

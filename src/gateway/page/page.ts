@@ -127,8 +127,9 @@ const videoControls = `<div class="controls needs-script"><label>Speed <select d
 async function textPreview(bucket: FileBucket, file: StoredFile, url: string): Promise<string> {
   let text = '';
   if (file.chunkCount > 0) {
-    await bucket.open(file).read(0, 0, (bytes) => {
-      text = new TextDecoder().decode(bytes.subarray(0, previewBytes));
+    const decoder = new TextDecoder();
+    await bucket.open(file).read(0, Math.min(previewBytes, file.length) - 1, (bytes) => {
+      text += decoder.decode(bytes, { stream: true });
     });
   }
   const rest = file.length > previewBytes ? `<p class="note">The first ${describeBytes(previewBytes)}. <a href="${url}">All of it</a></p>` : '';
