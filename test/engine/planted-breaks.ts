@@ -162,6 +162,54 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'run/merge.js', from: 'let keep = newer === Infinity || (newer > oldest && this.#isSeen(seq, newer));', to: 'let keep = newer === Infinity;',
   },
   {
+    law: '11', name: 'updates are folded in the wrong order', caught: history(12),
+    file: 'run/pending-updates.js', from: 'concatBytes(operations.toReversed())', to: 'concatBytes(operations)',
+  },
+  {
+    law: '11', name: 'updates are folded that a snapshot tells apart', caught: history(1),
+    file: 'run/pending-updates.js', from: 'if (isSeen)', to: 'if (false)',
+  },
+  {
+    law: '11', name: 'an update without base ends above the leaf', caught: history(1),
+    file: 'run/merge.js', from: 'const isAbsent = this.#atLeaf || ', to: 'const isAbsent = true || ',
+  },
+  {
+    law: '11', name: 'an update builds on what a range delete hid', caught: ranges(1),
+    file: 'run/merge.js', from: 'range <= pending.oldestSeq ? messageKinds.remove : run.kinds[at]', to: 'run.kinds[at]',
+  },
+  {
+    law: '11', name: 'a front folds an update into what a range delete hid', caught: ranges(1),
+    file: 'commits.js', from: 'active.seq(entry) < hidden || ', to: '',
+  },
+  {
+    law: '11', name: 'a point read takes the newest update for all of them', caught: history(1),
+    file: 'tree/search.js', from: '(wanted.updates ??= []).push(value);', to: 'wanted.updates ??= [value];',
+  },
+  {
+    law: '11', name: 'a scan takes the newest update for all of them', caught: history(1),
+    file: 'tree/scan.js', from: 'this.#updates.push(run.value(index));', to: 'this.#updates[0] ??= run.value(index);',
+  },
+  {
+    law: '11', name: 'a scan that begins a key anew after a miss has moved behind its updates', caught: history(1),
+    file: 'tree/scan.js', from: 'if (this.#hasUpdates)\n            this.#moves.push({ head, to });', to: 'if (false)\n            this.#moves.push({ head, to });',
+  },
+  {
+    law: '6', name: 'an update forgets what its transaction has said before', caught: history(1),
+    file: 'transaction.js', from: 'concatBytes([own.value, operation])', to: 'operation',
+  },
+  {
+    law: '13', name: 'an update by an unknown function changes nothing', caught: scenario('files with updates are refused by who does not know their functions'),
+    file: 'run/update.js', from: 'if (found === undefined)', to: 'if (found === undefined) return { apply: (value) => value, takes: () => true };\n    if (found === undefined)',
+  },
+  {
+    law: '13', name: 'arguments are not checked before the commit', caught: scenario('an unknown function and a wrong argument are refused before the commit'),
+    file: 'run/update.js', from: 'if (!functionOf(functions, number).takes(argument))', to: 'if (functionOf(functions, number) === undefined)',
+  },
+  {
+    law: '13', name: 'chains grow without bound', caught: scenario('what is changed often is no long chain'),
+    file: 'transaction.js', from: 'count + this.#chainBelow(id, key) > chainMax', to: 'count > chainMax',
+  },
+  {
     law: '12', name: 'a point read does not ask the range deletes of buffers', caught: ranges(1),
     file: 'tree/search.js', from: 'const hidden = ranges.length === 0 ? 0 : coveringSeq(ranges, key, seq);', to: 'const hidden = 0;',
   },

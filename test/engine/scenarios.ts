@@ -15,6 +15,7 @@ import { spaceScenarios } from './space-scenarios.ts';
 import { spillCrashes, spilledLocks, spilledMarks, spillGivenBack, spillMuch } from './spill-scenarios.ts';
 import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
+import { updateScenarios } from './update-scenarios.ts';
 import { workerScenarios } from './worker-scenarios.ts';
 
 /** Law 4: what is forgotten raises the floor, and a writer from below it is refused. */
@@ -412,6 +413,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'points before a range delete of their transaction go, points after it stay': pointsBesideRange,
   ...readScenarios,
   ...largeValueScenarios,
+  ...updateScenarios,
   ...workerScenarios,
   ...spaceScenarios,
 };

@@ -6,14 +6,14 @@ import { viewOf } from '../../base/bytes.ts';
 import { ByteReader } from '../../base/byte-reader.ts';
 import { ByteWriter } from '../../base/byte-writer.ts';
 import { EngineError } from '../../base/errors.ts';
-import { messageKinds } from '../run/message.ts';
 import type { CompressionName, DictionaryOptions } from '../types.ts';
 
 const tags = { put: 0, remove: 1, rangeDelete: 2, spill: 3, count: 4, create: 5, drop: 6, update: 7, reference: 8, move: 9, createWithBlobs: 10 } as const;
 
-/** Parts that are messages, by kind. */
+/** Kinds of messages as run/message.ts has them, and the tag of each. */
+const kinds = { put: 0, remove: 1, update: 3, reference: 4 } as const;
 const tagsOfKinds: ReadonlyMap<number, number> = new Map<number, number>([
-  [messageKinds.put, tags.put], [messageKinds.remove, tags.remove], [messageKinds.update, tags.update], [messageKinds.reference, tags.reference],
+  [kinds.put, tags.put], [kinds.remove, tags.remove], [kinds.update, tags.update], [kinds.reference, tags.reference],
 ]);
 
 const compressions: readonly CompressionName[] = ['none', 'lz4', 'zlib', 'zstd'];
@@ -69,11 +69,11 @@ export class RecordWriter {
   /** A message; its seq is the record's. */
   message(dictionary: number, message: MessageSlice): void {
     const writer = this.#writer;
-    writer.u8(message.kind === messageKinds.put ? tags.put : must(tagsOfKinds.get(message.kind), 'a kind of message that is logged'));
+    writer.u8(message.kind === kinds.put ? tags.put : must(tagsOfKinds.get(message.kind), 'a kind of message that is logged'));
     writer.varint(dictionary);
     writer.varint(message.keyEnd - message.keyStart);
     writer.appendFrom(message.view, message.keyStart, message.keyEnd);
-    if (message.kind === messageKinds.remove) return;
+    if (message.kind === kinds.remove) return;
     writer.varint(message.valueEnd - message.valueStart);
     writer.appendFrom(message.view, message.valueStart, message.valueEnd);
   }
@@ -199,7 +199,7 @@ const readMessage = (kind: number, moves: boolean = false): PartReader => (reade
   const keyBytes = reader.varint();
   slice.keyStart = reader.skip(keyBytes);
   slice.keyEnd = slice.keyStart + keyBytes;
-  const valueBytes = kind === messageKinds.remove ? 0 : reader.varint();
+  const valueBytes = kind === kinds.remove ? 0 : reader.varint();
   slice.valueStart = reader.skip(valueBytes);
   slice.valueEnd = slice.valueStart + valueBytes;
   slice.kind = kind;
@@ -216,11 +216,11 @@ function readBounds(reader: ByteReader): BoundedRange {
 }
 
 const readers: ReadonlyMap<number, PartReader> = new Map<number, PartReader>([
-  [tags.put, readMessage(messageKinds.put)],
-  [tags.remove, readMessage(messageKinds.remove)],
-  [tags.update, readMessage(messageKinds.update)],
-  [tags.reference, readMessage(messageKinds.reference)],
-  [tags.move, readMessage(messageKinds.reference, true)],
+  [tags.put, readMessage(kinds.put)],
+  [tags.remove, readMessage(kinds.remove)],
+  [tags.update, readMessage(kinds.update)],
+  [tags.reference, readMessage(kinds.reference)],
+  [tags.move, readMessage(kinds.reference, true)],
   [tags.rangeDelete, (reader, visitor) => visitor.rangeDelete(reader.varint(), readBounds(reader))],
   [tags.spill, (reader, visitor) => visitor.spill(reader.varint(), reader.varint())],
   [tags.count, (reader, visitor) => visitor.count(reader.varint(), reader.f64(), reader.f64())],

@@ -182,6 +182,46 @@ const breaks: readonly Planted[] = [
   },
 ];
 
+const updateBreaks: readonly Planted[] = [
+  {
+    name: 'updates that a snapshot tells apart become one (law 11)',
+    from: 'pending.add(run, at, seq, keep);',
+    to: 'pending.add(run, at, seq, false);',
+  },
+  {
+    name: 'an update builds on what a range delete hid (law 12)',
+    from: 'range <= pending.oldestSeq ? messageKinds.remove : run.kinds[at]',
+    to: 'run.kinds[at]',
+  },
+  {
+    name: 'an update without base ends above the leaf (law 10)',
+    from: 'const isAbsent = this.#atLeaf || ',
+    to: 'const isAbsent = true || ',
+  },
+  {
+    name: 'an update stays at the leaf without a base (law 11)',
+    from: 'const isAbsent = this.#atLeaf || ',
+    to: 'const isAbsent = ',
+  },
+  {
+    name: 'updates of one key are written behind the next key (law 11)',
+    from: 'bytes += this.#endPending(sink);\n                if (messages',
+    to: 'if (messages',
+  },
+];
+
+for (const planted of updateBreaks) {
+  test(`planted break is seen: ${planted.name}`, async (t) => {
+    const { Merge: Broken } = (await plant('engine', 'run/merge.js', { file: 'run/merge.js', ...planted })) as { Merge: MergeClass };
+    const result = fc.check(
+      fc.property(updateHistory, drive, (past, how) => { checkReads(Broken, past, how); }),
+      { numRuns: 3000, endOnFailure: true, seed: 1 },
+    );
+    assert.ok(result.failed, 'no history noticed');
+    t.diagnostic(`caught: seed 1, history ${String(result.numRuns)}`);
+  });
+}
+
 for (const planted of breaks) {
   test(`planted break is seen: ${planted.name}`, async (t) => {
     const { Merge: Broken } = (await plant('engine', 'run/merge.js', { file: 'run/merge.js', ...planted })) as { Merge: MergeClass };
