@@ -2,7 +2,7 @@
 // throughout; ByteReader reads it back. What `bytes` returns is a view that the next write may move or change.
 
 import { assert } from './assert.ts';
-import { copyBetween } from './bytes.ts';
+import { copyBetween, grownLength } from './bytes.ts';
 import { varintBytesMax, writeVarint } from './varint.ts';
 
 /** Append-only bytes. */
@@ -113,7 +113,7 @@ export class ByteWriter {
   #reserve(length: number): void {
     const needed = this.#length + length;
     if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    const grown = new Uint8Array(grownLength(this.#bytes.length, needed));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
     this.#view = new DataView(grown.buffer);

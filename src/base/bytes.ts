@@ -65,3 +65,10 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   }
   return whole;
 }
+
+const quickGrowthMax = 4_000_000;
+
+/** How long memory of `length` bytes shall become to hold `needed`: twice as long, or somewhat longer where that would leave megabytes unused. */
+export function grownLength(length: number, needed: number): number {
+  return Math.max(needed + (needed < quickGrowthMax ? 0 : needed >>> 2), length < quickGrowthMax ? length * 2 : 0);
+}

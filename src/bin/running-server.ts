@@ -40,6 +40,11 @@ const batchShare = 32;
 const batchBytesMin = 1024 * 1024;
 const batchBytes = (cacheBytes: number): number => Math.min(BATCH_BYTES_MAX, Math.max(batchBytesMin, Math.floor(cacheBytes / batchShare)));
 
+/** Large messages under way at a time: an eighth of the cache, and always one of the largest document. */
+const messageShare = 8;
+const messageBytesMin = 17 * 1024 * 1024;
+const messageBytes = (cacheBytes: number): number => Math.max(messageBytesMin, Math.floor(cacheBytes / messageShare));
+
 /** Most client connections at a time (reliability.md). */
 const connectionsMax = 20_000;
 
@@ -91,7 +96,7 @@ export class RunningServer {
       undo.add(() => dispatcher.close());
       const address = { host: options.bindIp, port: options.port };
       const onBug = (error: unknown): void => events.onBug(error, 'connection');
-      const listener = await Listener.listen({ address, network: openHostNetwork(options.tls), codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
+      const listener = await Listener.listen({ address, network: openHostNetwork(options.tls), codecs: env.codecs, clock: env.clock, dispatcher, counters, messageBytesMax: messageBytes(options.cacheBytes), onBug });
       undo.add(() => listener.close());
       const gateway = await openGateway({ engine, catalog, dispatcher }, surroundings, undo);
       return new RunningServer({ engine, shutdownAsked, dispatcher, listener, gateway }, undo);

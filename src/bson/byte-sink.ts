@@ -1,5 +1,6 @@
 // A growing byte string that BSON and keys are written into. Memory is zeroed when it is allocated, and only what was written leaves it.
 
+import { grownLength } from '../base/bytes.ts';
 import { encodeUtf8Into } from '../base/text.ts';
 import { CommandError } from '../base/errors.ts';
 import { writeDouble, writeInt32, writeInt64 } from './raw.ts';
@@ -17,7 +18,7 @@ export class ByteSink {
   reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    const grown = new Uint8Array(grownLength(this.bytes.length, needed));
     grown.set(this.bytes.subarray(0, this.length));
     this.bytes = grown;
   }
@@ -92,6 +93,11 @@ export class ByteSink {
     writeInt32(this.bytes, at, end - at - 3);
     this.bytes[end] = 0;
     this.length = end + 1;
+  }
+
+  /** What was written, in the sink's own memory: whoever takes it is the last to use the sink. */
+  giveBytes(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
   }
 
   /** A copy of what was written. */

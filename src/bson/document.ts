@@ -320,9 +320,10 @@ function encodeWhole<T>(content: T, write: (sink: ByteSink, content: T) => void)
   const sink = sharedSink;
   sink.length = 0;
   write(sink, content);
-  const bytes = sink.toBytes();
-  if (sink.bytes.length > sharedSinkMax) sharedSink = new ByteSink(4096);
-  return bytes;
+  if (sink.bytes.length <= sharedSinkMax) return sink.toBytes();
+  // A large one is not copied once more: its memory is what was made, and another sink is shared from now on.
+  sharedSink = new ByteSink(4096);
+  return sink.giveBytes();
 }
 
 function writeEntries(sink: ByteSink, entries: readonly Entry[]): void {

@@ -3,7 +3,7 @@
 // and where the process holds more than it shall, the collector is told to look: at what is young, and when that gives little at everything. Both take
 // a bounded part of the time, whatever is asked of the server. Off until a limit is set: a program that has a server in itself keeps its own ways.
 
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** V8's own call: with `minor` what is young, else everything. */
@@ -15,6 +15,9 @@ const lookBytes = 4 * 1024 * 1024;
 const gainBytesMin = 12 * 1024 * 1024;
 /** For each millisecond of collecting so many pass before the next. */
 const restFactor = 8;
+/** What the heap of objects may grow by before V8 looks at everything: arrays from sockets count too, so a share of a small heap would be very little. */
+const heapRoomBytes = 20 * 1024 * 1024;
+const growingPercent = { least: 30, most: 100, step: 10 };
 
 /** Watches one process. */
 class GarbageWatch {
@@ -25,6 +28,7 @@ class GarbageWatch {
   #living = 0;
   #minorNext = 0;
   #majorNext = 0;
+  #percent = growingPercent.most;
 
   constructor(residentMax: number, collect: Collect) {
     this.#residentMax = residentMax;
@@ -35,7 +39,17 @@ class GarbageWatch {
     this.#passed += bytes;
     if (this.#passed < lookBytes) return;
     this.#passed = 0;
+    this.#keepRoom();
     if (process.memoryUsage.rss() > this.#residentMax) this.#look();
+  }
+
+  /** States the room of the heap as V8 wants it: in percent of what lives. */
+  #keepRoom(): void {
+    const { least, most, step } = growingPercent;
+    const percent = Math.min(most, Math.max(least, Math.round((heapRoomBytes * 100) / getHeapStatistics().used_heap_size / step) * step));
+    if (percent === this.#percent) return;
+    this.#percent = percent;
+    setFlagsFromString(`--heap-growing-percent=${percent}`);
   }
 
   #look(): void {

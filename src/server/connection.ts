@@ -9,12 +9,16 @@ import type { Codecs, NetworkAddress, NetworkPeer } from '../env/index.ts';
 import type { ClientMetadata, CommandAnswer, CommandRequest, ConnectionContext, ServerCounters } from '../session/index.ts';
 import { encodeAnswer, MessageReader, parseMessage, requestIdOf, type WireCodec, type WireMessage } from '../wire/index.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { largeMessageBytes } from './message-gate.ts';
+import type { MessageGate } from './message-gate.ts';
 
 /** What a connection needs from its server. */
 export interface ConnectionSurroundings {
   readonly dispatcher: Dispatcher;
   readonly codecs: Codecs;
   readonly counters: ServerCounters;
+  /** Large messages pass it. */
+  readonly gate: MessageGate;
   /** Told of an error that is a bug of this program; the connection is closed. */
   readonly onBug: (error: unknown) => void;
 }
@@ -38,6 +42,8 @@ export class Connection {
   readonly #reader: MessageReader = new MessageReader();
   #closing = false;
   #serving = false;
+  /** What the gate holds for the message that is being read or served. */
+  #gated = 0;
   #nextRequestId = 1;
 
   constructor(id: number, peer: NetworkPeer, surroundings: ConnectionSurroundings) {
@@ -68,6 +74,7 @@ export class Connection {
       // A CommandError here is a protocol error: the peer's fault, and the end of this connection only.
       if (!(error instanceof CommandError)) this.#surroundings.onBug(error);
     } finally {
+      this.#leaveGate();
       this.#gone.abort();
       this.#peer.end();
       this.#surroundings.dispatcher.disconnected(this.#context);
@@ -95,13 +102,27 @@ export class Connection {
         this.#serving = true;
         await this.#serve(message);
         this.#serving = false;
+        this.#leaveGate();
         continue;
       }
+      await this.#passGate();
       const chunk = await this.#peer.read();
       if (chunk === undefined) return;
       counters.bytesIn += chunk.length;
       this.#reader.push(chunk);
     }
+  }
+
+  /** Before more is read of a large message there is room for it. */
+  async #passGate(): Promise<void> {
+    const length = this.#reader.pendingLength;
+    if (length < largeMessageBytes || this.#gated > 0) return;
+    if (await this.#surroundings.gate.enter(length, this.#gone.signal)) this.#gated = length;
+  }
+
+  #leaveGate(): void {
+    if (this.#gated > 0) this.#surroundings.gate.leave(this.#gated);
+    this.#gated = 0;
   }
 
   async #serve(bytes: Uint8Array): Promise<void> {

@@ -5,6 +5,7 @@ import type { Clock, Codecs, Network, NetworkAddress, NetworkListener, NetworkPe
 import type { ServerCounters } from '../session/index.ts';
 import { Connection } from './connection.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { MessageGate } from './message-gate.ts';
 
 /** What a listener is given. */
 export interface ListenerOptions {
@@ -15,9 +16,13 @@ export interface ListenerOptions {
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
   readonly counters: ServerCounters;
+  /** Bytes of large messages that may be under way at a time, over all connections. */
+  readonly messageBytesMax?: number;
   /** Told of errors that are bugs of this program. */
   readonly onBug: (error: unknown) => void;
 }
+
+const messageBytesDefault = 64 * 1024 * 1024;
 
 /** Milliseconds that requests being served have when the listener closes. */
 const CLOSE_GRACE_MS = 5000;
@@ -27,11 +32,13 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #connections: Map<Connection, Promise<void>> = new Map();
   #listener: NetworkListener | undefined;
+  readonly #gate: MessageGate;
   #nextId = 1;
   #closed = false;
 
   private constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#gate = new MessageGate(options.messageBytesMax ?? messageBytesDefault, options.clock);
   }
 
   /** Listens. A place that cannot be had rejects with the network's error. */
@@ -73,7 +80,7 @@ export class Listener {
     }
     counters.connectionsCreated += 1;
     counters.connectionsCurrent += 1;
-    const connection = new Connection(this.#nextId++, peer, this.#options);
+    const connection = new Connection(this.#nextId++, peer, { ...this.#options, gate: this.#gate });
     const running = connection.run().then(() => {
       this.#connections.delete(connection);
       counters.connectionsCurrent -= 1;

@@ -1,34 +1,84 @@
 // Cuts a stream of chunks into whole messages. The length is read before anything is allocated, and memory is taken only for bytes that
-// have arrived: what a peer promises costs nothing (reliability.md: "read length prefixes before bytes").
+// have arrived: what a peer promises costs nothing (reliability.md: "read length prefixes before bytes"). Of a large message the whole is allocated
+// when a part of it is there, and chunks are copied as they come: they die young, instead of lying beside the whole.
 
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, protocolError } from './protocol.ts';
+
+/** A message is allocated when this part of it has arrived. */
+const promisedFactor = 8;
+/** Shorter ones are put together at their end. */
+const largeBytes = 256 * 1024;
 
 /** Collects chunks until a message is whole. */
 export class MessageReader {
   #chunks: Uint8Array[] = [];
   #bytes = 0;
+  /** Of the message that is being collected, when its length is known: 0 otherwise. */
+  #length = 0;
+  /** A large message as far as it has come, and how much that is; its bytes are no longer among the chunks. */
+  #whole: Uint8Array | undefined;
+  #filled = 0;
 
   /** Bytes that are waiting for the rest of their message. */
   get pendingBytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#filled;
+  }
+
+  /** The length of the message that is not whole yet; 0 when that is not known. */
+  get pendingLength(): number {
+    return this.#length;
   }
 
   /** Adds what arrived. The chunk must not change afterwards. */
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
+    const rest = this.#whole === undefined ? chunk : this.#fill(this.#whole, chunk);
+    if (rest.length === 0) return;
+    this.#chunks.push(rest);
+    this.#bytes += rest.length;
   }
 
   /** The next whole message, header and all; undefined when more bytes are needed. A length that cannot be is a protocol error. */
   next(): Uint8Array | undefined {
-    if (this.#bytes < 4) return undefined;
+    if (this.#length === 0 && !this.#readLength()) return undefined;
+    const length = this.#length;
+    if (this.#whole === undefined && this.#bytes < length) {
+      if (length >= largeBytes && this.#bytes * promisedFactor >= length) this.#begin(length);
+      return undefined;
+    }
+    if (this.#filled < length && this.#whole !== undefined) return undefined;
+    const message = this.#whole ?? this.#take(length);
+    this.#whole = undefined;
+    this.#filled = 0;
+    this.#length = 0;
+    return message;
+  }
+
+  #readLength(): boolean {
+    if (this.#bytes < 4) return false;
     const length = this.#peekLength();
     if (length < HEADER_BYTES || length > MESSAGE_BYTES_MAX) {
       throw protocolError(`message length ${String(length)} is outside of ${String(HEADER_BYTES)} to ${String(MESSAGE_BYTES_MAX)}`);
     }
-    if (this.#bytes < length) return undefined;
-    return this.#take(length);
+    this.#length = length;
+    return true;
+  }
+
+  /** Copies what belongs to the message; gives what lies behind it. */
+  #fill(whole: Uint8Array, chunk: Uint8Array): Uint8Array {
+    const wanted = Math.min(whole.length - this.#filled, chunk.length);
+    whole.set(wanted === chunk.length ? chunk : chunk.subarray(0, wanted), this.#filled);
+    this.#filled += wanted;
+    return chunk.subarray(wanted);
+  }
+
+  /** All chunks belong to a message that is not whole. */
+  #begin(length: number): void {
+    const whole = new Uint8Array(length);
+    for (const chunk of this.#chunks) this.#fill(whole, chunk);
+    this.#whole = whole;
+    this.#chunks = [];
+    this.#bytes = 0;
   }
 
   #peekLength(): number {
