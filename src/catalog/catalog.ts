@@ -23,7 +23,7 @@ import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRe
 import type { Oplog } from './oplog/oplog.ts';
 import { dictionaryOptionsOf } from './dictionary-option.ts';
 import { parseCreateOptions } from './options.ts';
-import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
+import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, location, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { whileHeld } from './hold.ts';
 import { addPartition, dropPartition } from './partition/change-partitions.ts';
 import { dropPart, withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
@@ -37,7 +37,8 @@ import { checkConvertible } from './unique-violations.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
 import { copyAsCapped } from './capped-copy.ts';
-import type { CappedCopy, Catalog, CatalogTransaction, Collection, IndexBuild, IndexChoice, IndexesCreated, IndexKept, Reindexing, RenameChoices, View } from './types.ts';
+import { beginCollectionLoad, checkLoadable } from './collection-load.ts';
+import type { CappedCopy, Catalog, CatalogTransaction, Collection, CollectionLoad, IndexBuild, IndexChoice, IndexesCreated, IndexKept, Reindexing, RenameChoices, View } from './types.ts';
 
 const viewDepthMax = 20;
 
@@ -121,6 +122,7 @@ export class StoredCatalog implements Catalog {
     const options = parseCreateOptions(given, this.#nowSeconds());
     checkValidated(ns, options);
     const stored = storedTransaction(txn);
+    if (stored.loading === ns.text) throw location(16867, `Cannot use ${ns.text} but for insert: it is under-going bulk load`);
     const before = await this.#lockName(stored, ns);
     if (before !== undefined && equalValues(before.entry.options, options)) return before;
     if (before !== undefined) throw namespaceExists(`namespace ${ns.text} already exists, but with different options`);
@@ -294,6 +296,17 @@ export class StoredCatalog implements Catalog {
   async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number> {
     if (!(collection instanceof StoredCollection)) throw new AssertionError('a collection of this catalog');
     return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, checkInterrupt });
+  }
+
+  async beginLoad(txn: CatalogTransaction, ns: Namespace, { specs, options: given }: { readonly specs: readonly Document[]; readonly options: Document }): Promise<CollectionLoad> {
+    checkCreatable(ns);
+    const options = parseCreateOptions(given, this.#nowSeconds());
+    checkValidated(ns, options);
+    checkLoadable(ns, options);
+    const stored = storedTransaction(txn);
+    if ((await this.#lockName(stored, ns)) !== undefined) throw location(16873, 'Cannot bulk load a collection that already exists.');
+    const put = (within: StoredTransaction, name: Namespace, entry: NameEntry): Promise<Named> => this.#put(within, name, undefined, entry);
+    return beginCollectionLoad({ catalog: this, engine: this.#engine, env: this.#env, maker: this.#maker, put }, stored, { ns, uuid: this.#uuid(), options, specs });
   }
 
   async reIndex(ns: Namespace, reindexing: Reindexing): Promise<readonly IndexKept[]> {

@@ -2,7 +2,7 @@
 // collections are one range; values are BSON. `f`: the format. `c` db 00 collection: a collection or view. `m` dictionary field component:
 // that component of an indexed path was an array in some document (only ever added, with an equal value, so it needs no lock).
 // An index that is being built is in its collection's row, marked; what is still marked at open is left over from a crash and is dropped.
-// `o` dictionary: a piece of the oplog.
+// `o` dictionary: a piece of the oplog. `l` dictionary: what a bulk load fills, until a collection has it.
 
 import { EngineError } from '../base/errors.ts';
 import { decodeUtf8, encodeUtf8 } from '../base/text.ts';
@@ -47,6 +47,7 @@ const letter = (text: string): number => text.charCodeAt(0);
 const nameLetter = letter('c');
 const multikeyLetter = letter('m');
 const segmentLetter = letter('o');
+const loadLetter = letter('l');
 
 export const formatKey: Uint8Array = encodeUtf8('f');
 
@@ -102,6 +103,20 @@ export function multikeyOfKey(key: Uint8Array): MultikeyFlag {
 export const segmentKey = (id: DictionaryId): Uint8Array => idKey(segmentLetter, id, []);
 export const segmentRange: KeyRange = { from: Uint8Array.of(segmentLetter), to: Uint8Array.of(segmentLetter + 1) };
 export const segmentOfKey: (key: Uint8Array) => DictionaryId = idOfKey;
+
+export const loadKey = (id: DictionaryId): Uint8Array => idKey(loadLetter, id, []);
+export const loadRange: KeyRange = { from: Uint8Array.of(loadLetter), to: Uint8Array.of(loadLetter + 1) };
+
+/** The value of a load's row: its dictionaries. */
+export function encodeLoad(dictionaries: readonly DictionaryId[]): Uint8Array {
+  return Document.of({ dictionaries: BsonArray.of(dictionaries.map((id) => BigInt(id))) }).toBytes();
+}
+
+/** What `encodeLoad` made. */
+export function decodeLoad(bytes: Uint8Array): readonly DictionaryId[] {
+  const dictionaries = Document.fromBytes(bytes.slice()).get('dictionaries');
+  return dictionaries instanceof BsonArray ? dictionaries.items().map((id) => Number(id) as DictionaryId) : [];
+}
 
 /** The value of a name's row. */
 export function encodeEntry(entry: NameEntry): Uint8Array {

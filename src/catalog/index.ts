@@ -21,6 +21,7 @@ export type {
   CatalogTransaction,
   Collection,
   CollectionCheck,
+  CollectionLoad,
   CollectionOptions,
   CollectionStorage,
   Index,

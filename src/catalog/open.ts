@@ -1,4 +1,4 @@
-// Opening the catalog of an environment: the format is checked or written, what a crash left of index builds is dropped, and every name is
+// Opening the catalog of an environment: the format is checked or written, what a crash left of index builds and bulk loads is dropped, and every name is
 // read into the cache.
 
 import { EngineError } from '../base/errors.ts';
@@ -6,7 +6,7 @@ import { describeValue, Document } from '../bson/index.ts';
 import type { DictionaryId, Environment, Transaction } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 import { StoredCatalog } from './catalog.ts';
-import { catalogFormat, decodeEntry, encodeEntry, formatKey, multikeyOfKey, multikeyRange, multikeyRangeOf, nameRange, namespaceOfKey } from './entry.ts';
+import { catalogFormat, decodeEntry, decodeLoad, encodeEntry, formatKey, loadRange, multikeyOfKey, multikeyRange, multikeyRangeOf, nameRange, namespaceOfKey } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import type { Namespace } from './namespace.ts';
 import { NameTable } from './name-table.ts';
@@ -40,8 +40,14 @@ async function prepare(engine: Environment): Promise<void> {
     const entry = decodeEntry(ns, value);
     if (entry.kind === 'collection' && entry.indexes.some(({ building }) => building)) left.push({ key: key.slice(), ns, entry });
   });
+  const loads: [Uint8Array, readonly DictionaryId[]][] = [];
+  await eachRow(txn.cursor(catalogDictionary, loadRange, 1), (key, value) => loads.push([key.slice(), decodeLoad(value)]));
+  for (const [key, dictionaries] of loads) {
+    for (const dictionary of dictionaries) txn.dropDictionary(dictionary);
+    await txn.remove(catalogDictionary, key);
+  }
   for (const { key, entry } of left) await txn.put(catalogDictionary, key, encodeEntry(await withoutBuilds(txn, catalogDictionary, entry)));
-  if (format === undefined || left.length > 0) await txn.commit();
+  if (format === undefined || left.length + loads.length > 0) await txn.commit();
   else txn.abort();
 }
 

@@ -183,6 +183,11 @@ export class StoredCollection implements Collection {
     );
   }
 
+  /** Refuses a new document that the validator does (121). */
+  checkNew(document: Document): void {
+    this.#validator.check(document, undefined);
+  }
+
   #noteInsert(txn: StoredTransaction, document: Document, choices: InsertChoices | undefined): void {
     if (txn.logs(this.ns.db)) txn.note({ kind: 'insert', space: this.#space, o: document, statement: choices?.statement });
   }

@@ -59,6 +59,8 @@ export class StoredTransaction implements CatalogTransaction {
   readonly #observer: TransactionObserver;
   /** Whether it has changed names. */
   hasNameChanges = false;
+  /** The name of the collection that is being loaded for it. */
+  loading: string | undefined;
   readonly #written: Set<CollectionVersion> = new Set();
   readonly #flags: Map<FlaggedIndex, Set<number>> = new Map();
   #lastWritten: CollectionVersion | undefined;

@@ -268,6 +268,19 @@ export interface IndexBuild {
   readonly documentsTotal: number;
 }
 
+/** A bulk load under way: documents on their way into a collection that comes into being, whole, with the commit of the transaction. */
+export interface CollectionLoad {
+  readonly ns: Namespace;
+  /** How many have come. */
+  readonly documents: number;
+  /** Takes a document, in any order; nobody sees it yet. What it may not be is refused as on insertion; duplicates are told by `finish`. */
+  insert(document: Document): Soon<void>;
+  /** Ends it and names the collection with the transaction. 11000: nothing of it is there. `abort` after it is for a transaction that was not committed. */
+  finish(checkInterrupt: () => void): Promise<void>;
+  /** Gives everything back. */
+  abort(): Promise<void>;
+}
+
 /** What `reIndex` is asked: one index by name or key pattern, or all (`*`), and options that change. */
 export interface Reindexing {
   readonly which: string | Document;
@@ -359,6 +372,8 @@ export interface Catalog {
   /** 26, 27, 72. */
   dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }>;
   builds(): readonly IndexBuild[];
+  /** Begins to load a collection that is not there, as part of a transaction, which has its name from now on. 16873, 16998, 16999, 17247, 72, and as `create`. */
+  beginLoad(txn: CatalogTransaction, ns: Namespace, choices: { readonly specs: readonly Document[]; readonly options: Document }): Promise<CollectionLoad>;
   /** Writes indexes anew, beside everybody, with other options where they are said; how they were kept. 26, 27, 17232, 2, 14, 72. */
   reIndex(ns: Namespace, reindexing: Reindexing): Promise<readonly IndexKept[]>;
   /**

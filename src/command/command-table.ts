@@ -41,6 +41,7 @@ import { anyField } from './fields.ts';
 import { isStable } from './generic-fields.ts';
 import { CAPPED_COMMANDS } from './schema/capped.ts';
 import { CREATE_COMMANDS } from './schema/create.ts';
+import { LOAD_COMMANDS } from './schema/load.ts';
 import { PARTITION_COMMANDS } from './schema/partitions.ts';
 import { INDEX_COMMANDS } from './schema/indexes.ts';
 import { SEARCH_INDEX_COMMANDS } from './schema/search-indexes.ts';
@@ -115,6 +116,7 @@ const ALL: readonly Command[] = [
   ...TRANSACTION_COMMANDS,
   ...CREATE_COMMANDS,
   ...PARTITION_COMMANDS,
+  ...LOAD_COMMANDS,
   ...CAPPED_COMMANDS,
   ...INDEX_COMMANDS,
   ...LIST_COMMANDS,

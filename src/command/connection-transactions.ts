@@ -51,6 +51,6 @@ export class ConnectionTransactions {
 
   /** Ends those that have lived too long. */
   sweep(nowMs: number, lifetimeMs: number): void {
-    for (const transaction of this.#open.values()) if (nowMs - transaction.startedMs >= lifetimeMs) transaction.abort();
+    for (const transaction of this.#open.values()) if (!transaction.isLoading && nowMs - transaction.startedMs >= lifetimeMs) transaction.abort();
   }
 }

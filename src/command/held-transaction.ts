@@ -1,7 +1,7 @@
 // A multi-statement transaction: one engine transaction held by its session from the first statement to the last (server.md). Its snapshot
 // is taken with its first operation. Cursors opened in it end with it.
 
-import type { CatalogTransaction } from '../catalog/index.ts';
+import type { CatalogTransaction, CollectionLoad } from '../catalog/index.ts';
 import type { OpenTransaction } from '../session/index.ts';
 
 /** What a session holds while a transaction is open. */
@@ -11,6 +11,9 @@ export class HeldTransaction implements OpenTransaction {
   readonly storage: CatalogTransaction;
   readonly #onEnd: () => void;
   #ended = false;
+  /** Bulk loads that are part of it; the last may be under way. */
+  readonly #loads: CollectionLoad[] = [];
+  #load: CollectionLoad | undefined;
 
   constructor(txnNumber: bigint, storage: CatalogTransaction, options: { startedMs: number; onEnd: () => void }) {
     this.txnNumber = txnNumber;
@@ -19,19 +22,49 @@ export class HeldTransaction implements OpenTransaction {
     this.#onEnd = options.onEnd;
   }
 
+  /** The bulk load under way. */
+  get load(): CollectionLoad | undefined {
+    return this.#load;
+  }
+
+  get isLoading(): boolean {
+    return this.#load !== undefined;
+  }
+
+  beginLoad(load: CollectionLoad): void {
+    this.#load = load;
+    this.#loads.push(load);
+  }
+
+  /** Gives the load under way to whoever commits or aborts it; there is none from now on. */
+  endLoad(): CollectionLoad | undefined {
+    const load = this.#load;
+    this.#load = undefined;
+    return load;
+  }
+
   abort(): void {
     if (this.#ended) return;
     this.#end();
     this.storage.abort();
+    this.#dropLoads();
   }
 
   /** Durable and visible when it resolves. After an error it is over, too. */
   async commit(): Promise<void> {
     try {
       await this.storage.commit();
+    } catch (error) {
+      this.#dropLoads();
+      throw error;
     } finally {
       this.#end();
     }
+  }
+
+  #dropLoads(): void {
+    this.#load = undefined;
+    for (const load of this.#loads) void load.abort();
   }
 
   #end(): void {

@@ -31,16 +31,24 @@ function tooOld(session: LogicalSession, txnNumber: bigint, what: string): Comma
   return new CommandError(225, 'TransactionTooOld', text);
 }
 
+/** What may be part of a connection's transaction though MongoDB's has no place for it: TokuMX's definitions are transactional. */
+const CHANGES_OF_CONNECTION: ReadonlySet<string> = new Set(['drop', 'dropDatabase', 'dropIndexes', 'renameCollection']);
+
+/** Whether a command is part of the transaction of its connection, or stands beside it; 263 where it can be neither. */
+function checkPart({ name, access, inTransaction }: Command): boolean {
+  if (inTransaction === 'yes' || access === 'read' || CHANGES_OF_CONNECTION.has(name)) return true;
+  if (access !== 'write') return false;
+  throw new CommandError(263, 'OperationNotSupportedInTransaction', `Cannot run '${name}' in a multi-document transaction.`);
+}
+
 /** Admits a request. Rejects with the CommandError that the numbers deserve; then nothing is held. */
 export async function enterSession(server: ServerState, command: Command, { generic, connection }: { generic: GenericFields; connection: ConnectionContext }): Promise<Admission> {
   const { user } = connection;
   const ofConnection = server.connectionTransactions.any && !generic.inTransaction ? server.connectionTransactions.of(connection) : undefined;
   if (ofConnection !== undefined && command.inTransaction !== 'ends') {
-    if (command.inTransaction === 'no' && command.access !== 'none' && command.access !== 'admin') {
-      throw new CommandError(263, 'OperationNotSupportedInTransaction', `Cannot run '${command.name}' in a multi-document transaction.`);
-    }
+    const isPart = checkPart(command);
     const session = generic.lsid === undefined ? undefined : server.sessions.use(generic.lsid.key, generic.lsid.id, user);
-    return { ...NO_SESSION, session, transaction: command.inTransaction === 'yes' ? ofConnection : undefined };
+    return { ...NO_SESSION, session, transaction: isPart ? ofConnection : undefined };
   }
   if (generic.lsid === undefined) return NO_SESSION;
   const session = server.sessions.use(generic.lsid.key, generic.lsid.id, user);

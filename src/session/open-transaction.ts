@@ -8,6 +8,8 @@ export type TransactionState = 'in-progress' | 'committed' | 'aborted';
 export interface OpenTransaction {
   readonly txnNumber: bigint;
   readonly startedMs: number;
+  /** Whether it may go on beyond the lifetime of transactions: a bulk load is under way. */
+  readonly isLoading?: boolean;
   /** Forgets what it wrote and frees what it holds; harmless when it has ended. */
   abort(): void;
 }

@@ -60,7 +60,7 @@ export class SessionRegistry {
     const ended: LogicalSession[] = [];
     for (const session of this.#sessions.values()) {
       const open = session.transaction;
-      if (open !== undefined && nowMs - open.startedMs >= transactionLifetimeMs) await this.kill(session, false);
+      if (open !== undefined && open.isLoading !== true && nowMs - open.startedMs >= transactionLifetimeMs) await this.kill(session, false);
       if (session.busy || nowMs - session.lastUsedMs < SESSION_TIMEOUT_MS) continue;
       session.abortOpen();
       this.#sessions.delete(session.key);

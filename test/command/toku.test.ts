@@ -127,3 +127,24 @@ test('a refused document ends the transaction of a connection', async () => {
     assert.equal(await count(mine), 1);
   });
 });
+
+test('counts, and what TokuMX changes transactionally, are part of the transaction of a connection', async () => {
+  await served(async (mine, other) => {
+    await insert(mine, 1);
+    await mine.command('d', { createIndexes: 'c', indexes: BsonArray.of([Document.of({ key: Document.of({ a: 1 }), name: 'a_1' })]) });
+    await mine.command('d', { beginTransaction: 1 });
+    await insert(mine, 2);
+    assert.equal(await count(mine), 2);
+    assert.equal((await mine.command('d', { dropIndexes: 'c', index: 'a_1' })).get('nIndexesWas'), 2);
+    assert.equal((await mine.command('d', { drop: 'c' })).get('ok') instanceof Object, true);
+    assert.equal(await count(mine), 0);
+    assert.equal(await count(other), 1);
+    await mine.command('d', { rollbackTransaction: 1 });
+    assert.equal(await count(mine), 1);
+    await mine.command('d', { beginTransaction: 1 });
+    await mine.command('d', { drop: 'c' });
+    await mine.command('d', { commitTransaction: 1 });
+    assert.equal(await count(other), 0);
+    assert.equal(await codeOf(mine.command('d', { collMod: 'c' })), 26);
+  });
+});

@@ -24,10 +24,17 @@ const beginTransaction: Command = defineCommand({
   },
 });
 
+/** A load must be committed or aborted before its transaction is. */
+export function checkNoLoad(transaction: HeldTransaction | undefined, code: number, doing: string): void {
+  if (transaction?.load === undefined) return;
+  throw new CommandError(code, `Location${String(code)}`, `a bulk load is still in progress. commit or abort the load before ${doing} the transaction.`);
+}
+
 /** Commits the transaction of a connection; 16788 where there is none. */
 export async function commitOfConnection(server: ServerState, connection: ConnectionContext): Promise<void> {
   const transaction = server.connectionTransactions.of(connection);
   if (transaction === undefined) throw new CommandError(16788, 'Location16788', 'no transaction exists to be committed');
+  checkNoLoad(transaction, 16889, 'committing');
   const { hasWritten } = transaction.storage;
   await transaction.commit();
   if (hasWritten) noteWrite(server);
@@ -36,7 +43,9 @@ export async function commitOfConnection(server: ServerState, connection: Connec
 
 /** Forgets the transaction of a connection; 16789 where there is none. */
 export function rollbackOfConnection(server: ServerState, connection: ConnectionContext): void {
-  if (server.connectionTransactions.of(connection) === undefined) throw new CommandError(16789, 'Location16789', 'no transaction exists to be rolled back');
+  const transaction = server.connectionTransactions.of(connection);
+  if (transaction === undefined) throw new CommandError(16789, 'Location16789', 'no transaction exists to be rolled back');
+  checkNoLoad(transaction, 16890, 'aborting');
   server.connectionTransactions.abort(connection);
   server.counters.transactionsAborted += 1;
 }

@@ -2,8 +2,8 @@
 
 import { CommandError } from '../../base/errors.ts';
 import type { Document } from '../../bson/index.ts';
-import { namespaceOf, type CatalogTransaction } from '../../catalog/index.ts';
-import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { namespaceOf, type CatalogTransaction, type CollectionLoad } from '../../catalog/index.ts';
+import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { boolField, strictBoolField, collectionField, objectsField, required, anyField } from '../fields.ts';
 import { WriteSeries, type WriteStep } from '../write-series.ts';
 import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
@@ -70,6 +70,16 @@ async function insertAll(batch: InsertBatch, documents: readonly Document[]): Pr
   await series.finish();
 }
 
+/** Documents of a bulk load; one that is refused ends the transaction, and the load with it. */
+async function insertIntoLoad(context: CommandContext, load: CollectionLoad, documents: readonly Document[]): Promise<Reply> {
+  for (const document of documents) {
+    context.operation.checkInterrupt();
+    const full = load.insert(document);
+    if (full !== undefined) await full;
+  }
+  return { n: documents.length };
+}
+
 export const insert: Command = defineCommand({
   name: 'insert',
   access: 'write',
@@ -88,6 +98,8 @@ export const insert: Command = defineCommand({
     const ns = namespaceOf(context.db, name);
     checkBatchSize(documents.length);
     context.server.counters.operations.insert += documents.length;
+    const load = context.transaction?.load;
+    if (load?.ns.text === ns.text) return insertIntoLoad(context, load, documents);
     const outcome = new WriteOutcome();
     const batch: InsertBatch = {
       context,

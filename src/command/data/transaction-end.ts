@@ -3,7 +3,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { RetryRecord } from '../../session/index.ts';
-import { commitOfConnection, rollbackOfConnection } from '../administration/toku.ts';
+import { checkNoLoad, commitOfConnection, rollbackOfConnection } from '../administration/toku.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { anyField } from '../fields.ts';
 import { noteWrite } from '../note-write.ts';
@@ -51,6 +51,7 @@ const commitTransaction: Command = defineCommand({
       return { status: 'transaction committed' };
     }
     checkNamed(context, 'commitTransaction');
+    checkNoLoad(context.transaction, 16889, 'committing');
     if (context.transaction !== undefined) await commit(context, context.transaction);
     return {};
   },
