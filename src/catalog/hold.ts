@@ -9,7 +9,7 @@ export async function whileHeld<T>(state: CollectionState, work: () => Promise<T
   const { promise, end } = deferred();
   state.held = promise;
   try {
-    await Promise.allSettled([...state.committing]);
+    await Promise.allSettled(state.committing.all());
     return await work();
   } finally {
     state.held = undefined;

@@ -2,6 +2,7 @@
 // that a multikey flag raised through one is known to all.
 
 import { equalBytes } from '../base/bytes.ts';
+import { Roster } from '../base/roster.ts';
 import { DateTime, ObjectIdGenerator } from '../bson/index.ts';
 import type { DictionaryId, Environment } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
@@ -133,7 +134,7 @@ export class ObjectMaker {
 }
 
 function freshState(): CollectionState {
-  return { version: 0, held: undefined, build: undefined, committing: new Set(), lastWrite: 0, lastRecord: undefined };
+  return { version: 0, held: undefined, build: undefined, committing: new Roster(), lastWrite: 0, lastRecord: undefined };
 }
 
 async function loadFlags(txn: StoredTransaction, dictionary: DictionaryId, index: StoredIndex): Promise<void> {

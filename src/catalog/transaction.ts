@@ -3,6 +3,7 @@
 // version and the commit of whoever changes a definition, so that the order of the two is the order in the log.
 
 import { AssertionError, EngineError } from '../base/errors.ts';
+import type { Roster } from '../base/roster.ts';
 import type { DictionaryId, Seq, Soon, Transaction, TransactionMode } from '../engine/index.ts';
 import { changedMeanwhile } from './refusal.ts';
 import type { Namespace } from './namespace.ts';
@@ -20,7 +21,7 @@ export interface CollectionState {
   /** While indexes are built beside the writers: resolves at its end. */
   build: Promise<void> | undefined;
   /** Commits under way of transactions that wrote it. */
-  readonly committing: Set<Promise<unknown>>;
+  readonly committing: Roster<Promise<unknown>>;
   /** The newest commit of a transaction that wrote it, as far as it is known. */
   lastWrite: number;
   /** Of a capped collection: the newest number given to a document; undefined until one is asked for. */
@@ -61,15 +62,15 @@ export class StoredTransaction implements CatalogTransaction {
   hasNameChanges = false;
   /** The name of the collection that is being loaded for it. */
   loading: string | undefined;
-  readonly #written: Set<CollectionVersion> = new Set();
-  readonly #flags: Map<FlaggedIndex, Set<number>> = new Map();
+  readonly #written: CollectionVersion[] = [];
+  #flags: Map<FlaggedIndex, Set<number>> | undefined;
   #lastWritten: CollectionVersion | undefined;
   readonly #oplog: Oplog | undefined;
   #operations: { readonly order: number; readonly operation: NewOperation }[] = [];
   #owner: OperationOwner | undefined;
   /** Bytes of what was noted; what was taken back counts on. */
   #operationBytes = 0;
-  readonly #quiet: Set<CollectionState> = new Set();
+  #quiet: readonly CollectionState[] = [];
   /** Keys removed from indexes that are prepared to be made unique. */
   readonly #removed: Set<string> = new Set();
   #ended = false;
@@ -83,7 +84,7 @@ export class StoredTransaction implements CatalogTransaction {
   }
 
   get hasWritten(): boolean {
-    return this.#written.size > 0 || this.hasNameChanges || this.#operations.length > 0;
+    return this.#written.length > 0 || this.hasNameChanges || this.#operations.length > 0;
   }
 
   /** To be called before each write: waits while an index is built, refuses an object whose definition is old. */
@@ -96,24 +97,26 @@ export class StoredTransaction implements CatalogTransaction {
     const { state } = collection;
     if (state.held !== undefined && this.mode === 'statement') return state.held.then(() => this.willWrite(collection));
     if (state.held !== undefined || collection.version !== state.version) throw changedMeanwhile(collection.ns.text);
-    this.#written.add(collection);
+    if (!this.#written.includes(collection)) this.#written.push(collection);
     this.#lastWritten = collection;
     return undefined;
   }
 
   /** Lets the commit be refused if somebody else has written the collection since this transaction's snapshot. */
   requireQuiet(state: CollectionState): void {
-    this.#quiet.add(state);
+    this.#quiet = [...this.#quiet, state];
   }
 
   /** Whether this transaction has put that multikey flag itself. */
   hasFlag(index: FlaggedIndex, flag: number): boolean {
-    return this.#flags.get(index)?.has(flag) ?? false;
+    return this.#flags?.get(index)?.has(flag) ?? false;
   }
 
   addFlag(index: FlaggedIndex, flag: number): void {
-    const flags = this.#flags.get(index);
-    if (flags === undefined) this.#flags.set(index, new Set([flag]));
+    const all: Map<FlaggedIndex, Set<number>> = this.#flags ?? new Map<FlaggedIndex, Set<number>>();
+    this.#flags = all;
+    const flags = all.get(index);
+    if (flags === undefined) all.set(index, new Set([flag]));
     else flags.add(flag);
   }
 
@@ -151,7 +154,7 @@ export class StoredTransaction implements CatalogTransaction {
   rollbackTo(mark: number): void {
     this.engine.rollbackTo(mark);
     if (this.hasNameChanges) this.#observer.rolledBack(this, mark);
-    this.#flags.clear();
+    this.#flags = undefined;
     if (this.#operations.length > 0) this.#operations = this.#operations.filter(({ order }) => order <= mark);
   }
 
@@ -163,11 +166,11 @@ export class StoredTransaction implements CatalogTransaction {
     observer?.committing(this);
     const log = this.#logRows();
     const committing = this.engine.commit(log?.rows);
-    for (const { state } of this.#written) state.committing.add(committing);
+    const places = this.#written.map(({ state }) => state.committing.add(committing));
     try {
       const seq = await committing;
       for (const { state } of this.#written) state.lastWrite = Math.max(state.lastWrite, seq);
-      for (const [index, flags] of this.#flags) index.flagsCommitted(flags);
+      if (this.#flags !== undefined) for (const [index, flags] of this.#flags) index.flagsCommitted(flags);
       observer?.committed(this, seq);
       log?.committed();
       return seq;
@@ -175,7 +178,9 @@ export class StoredTransaction implements CatalogTransaction {
       observer?.failed(this);
       throw error;
     } finally {
-      for (const { state } of this.#written) state.committing.delete(committing);
+      this.#written.forEach(({ state }, at) => {
+        state.committing.remove(places[at] ?? -1);
+      });
     }
   }
 
@@ -187,8 +192,8 @@ export class StoredTransaction implements CatalogTransaction {
   }
 
   #checkDefinitions(): void {
-    const old = [...this.#written].find(({ version, state }) => version !== state.version || state.held !== undefined);
-    const loud = [...this.#quiet].some(({ lastWrite, committing }) => lastWrite > this.snapshot || committing.size > 0);
+    const old = this.#written.find(({ version, state }) => version !== state.version || state.held !== undefined);
+    const loud = this.#quiet.some(({ lastWrite, committing }) => lastWrite > this.snapshot || committing.size > 0);
     if (old === undefined && !loud) return;
     this.abort();
     throw changedMeanwhile(old?.ns.text ?? 'a collection');

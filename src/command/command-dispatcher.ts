@@ -3,6 +3,7 @@
 
 import { clusterTarget, type Authorization } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
+import type { NumberTable } from '../base/number-table.ts';
 import { Binary, BsonArray, Document, Double, type Timestamp, type Value } from '../bson/index.ts';
 import { compareTimes } from '../catalog/index.ts';
 import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
@@ -42,13 +43,13 @@ interface Asked {
 /** Serves all commands of one server. */
 export class CommandDispatcher {
   readonly #server: ServerState;
-  readonly #running: Map<number, OperationContext>;
+  readonly #running: NumberTable<OperationContext>;
   readonly #options: CommandDispatcherOptions;
   readonly #sweeper: Sweeper;
   #nextOperation = 1;
 
-  /** `running` is the map that `server.operations` shows. */
-  constructor(server: ServerState, running: Map<number, OperationContext>, options: CommandDispatcherOptions) {
+  /** `running` is the table that `server.operations` shows. */
+  constructor(server: ServerState, running: NumberTable<OperationContext>, options: CommandDispatcherOptions) {
     this.#server = server;
     this.#running = running;
     this.#options = options;
@@ -123,7 +124,7 @@ export class CommandDispatcher {
       if (retry?.closesConnection === true) return undefined;
       throw error;
     } finally {
-      admission.session?.operations.delete(operation);
+      admission.session?.exit(operation);
       this.#running.delete(operation.id);
       admission.leave();
     }
@@ -178,7 +179,7 @@ export class CommandDispatcher {
     operation.namespace = namespace;
     operation.body = request.body;
     this.#running.set(operation.id, operation);
-    admission.session?.operations.add(operation);
+    admission.session?.enter(operation);
     return operation;
   }
 

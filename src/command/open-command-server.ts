@@ -1,5 +1,6 @@
 // Puts the state of a server together and gives its dispatcher: what `bin` and the in-process server start from.
 
+import { NumberTable } from '../base/number-table.ts';
 import { ObjectIdGenerator } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
@@ -36,7 +37,7 @@ const TRANSACTION_LIFETIME_SECONDS = 60;
 /** The dispatcher of all commands over a catalog. */
 export async function openCommandServer(parts: CommandServerParts, options: CommandDispatcherOptions): Promise<CommandDispatcher> {
   const { env, catalog } = parts;
-  const running = new Map<number, OperationContext>();
+  const running = new NumberTable<OperationContext>();
   const times = new TimeStore(catalog);
   const time = new ClusterClock(env.clock, await times.load());
   const ids = new ObjectIdGenerator(env);

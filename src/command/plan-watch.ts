@@ -1,15 +1,27 @@
 // What the planner is told and asked for each query of a client: index filters, and an account of what ran.
 
-import type { QueryTarget } from '../plan/index.ts';
+import type { IndexFilterLookup, PlanRun, PlanWatch } from '../plan/index.ts';
 import type { CommandContext } from './command.ts';
 
+class CommandWatch implements PlanWatch {
+  readonly indexFilters: IndexFilterLookup | undefined;
+  readonly #context: CommandContext;
+  readonly #namespace: string;
+
+  constructor(context: CommandContext, namespace: string) {
+    this.indexFilters = context.server.indexFilters.of(namespace);
+    this.#context = context;
+    this.#namespace = namespace;
+  }
+
+  ran(run: PlanRun): void {
+    const { operation, server } = this.#context;
+    operation.runs.push(run);
+    server.monitor.useIndexes(this.#namespace, run.indexes);
+  }
+}
+
 /** For the target of a query on a collection. */
-export function watched({ server, operation }: CommandContext, namespace: string): Pick<QueryTarget, 'indexFilters' | 'onRun'> {
-  return {
-    indexFilters: server.indexFilters.of(namespace),
-    onRun: (run) => {
-      operation.runs.push(run);
-      server.monitor.useIndexes(namespace, run.indexes);
-    },
-  };
+export function watched(context: CommandContext, namespace: string): PlanWatch {
+  return new CommandWatch(context, namespace);
 }

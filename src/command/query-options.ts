@@ -4,30 +4,21 @@ import { CommandError } from '../base/errors.ts';
 import { BsonArray, DateTime, Document, type Value } from '../bson/index.ts';
 import { createCompiler, refuse, validateVariableName, Variable, type QueryOptions } from '../query/index.ts';
 import { parseCollation, sameCollation, type Collation } from '../collation/index.ts';
+import type { OperationTimes } from '../session/index.ts';
 import type { CommandContext } from './command.ts';
 import type { ResolvedTarget } from './query-target.ts';
 
 /** The one time of a command, whatever it compiles when. */
-const times: WeakMap<CommandContext, Pick<QueryOptions, 'now' | 'clusterTime'>> = new WeakMap();
-
-function timesOf(context: CommandContext): Pick<QueryOptions, 'now' | 'clusterTime'> {
-  let found = times.get(context);
-  if (found === undefined) {
-    const { env, time } = context.server;
-    found = { now: new DateTime(env.clock.nowMs()), clusterTime: time.clusterTime };
-    times.set(context, found);
-  }
-  return found;
+function timesOf({ operation, server }: CommandContext): OperationTimes {
+  const { env, time } = server;
+  return (operation.times ??= { now: new DateTime(env.clock.nowMs()), clusterTime: time.clusterTime });
 }
 
 /** Options for everything that one command compiles. */
 export function queryOptions(context: CommandContext, letFields?: Document, collation?: Collation): QueryOptions {
   const { server } = context;
-  const base: QueryOptions = {
-    ...timesOf(context),
-    random: () => server.env.random.uint32() / 0x1_0000_0000,
-    collation,
-  };
+  const { now, clusterTime } = timesOf(context);
+  const base: QueryOptions = { now, clusterTime, random: () => server.env.random.uint32() / 0x1_0000_0000, collation };
   if (letFields === undefined || letFields.isEmpty) return base;
   return { ...base, variables: letVariables(letFields, base) };
 }

@@ -1,5 +1,6 @@
 // What all commands of one server share.
 
+import type { NumberTable } from '../base/number-table.ts';
 import type { ObjectId, ObjectIdGenerator, Value } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
@@ -72,7 +73,7 @@ export interface ServerState {
   readonly snapshots: SnapshotStore;
   readonly times: TimeStore;
   readonly ids: ObjectIdGenerator;
-  readonly operations: ReadonlyMap<number, OperationContext>;
+  readonly operations: Pick<NumberTable<OperationContext>, 'size' | 'get' | 'values'>;
   /** Different for each process: what a client knows of another one it does not know of this. */
   readonly processId: ObjectId;
   /** Milliseconds since 1970 at which the server started. */

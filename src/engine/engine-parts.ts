@@ -1,5 +1,6 @@
 // What transactions, cursors and background work of one environment share.
 
+import type { Roster } from '../base/roster.ts';
 import type { Commits } from './commits.ts';
 import type { Gate } from './gate.ts';
 import type { MergeRunner } from './merge-runner.ts';
@@ -19,6 +20,6 @@ export interface EngineParts {
   readonly spillRunner: MergeRunner;
   /** Makes a checkpoint. */
   readonly checkpoint: () => Promise<void>;
-  /** A transaction has ended. */
-  ended(transaction: Transaction): void;
+  /** Transactions that have not ended. */
+  readonly open: Roster<Transaction>;
 }

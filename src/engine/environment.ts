@@ -2,6 +2,7 @@
 // after a crash.
 
 import { EngineError } from '../base/errors.ts';
+import { Roster } from '../base/roster.ts';
 import type { DirectoryLock, Env } from '../env/index.ts';
 import { backUp, unfinishedDataFile } from './backup/hot-backup.ts';
 import { Background } from './background.ts';
@@ -42,15 +43,13 @@ class FileEnvironment implements Environment {
   readonly #runner: JobRunner;
   readonly #collector: BlobCollector;
   readonly #lock: DirectoryLock;
-  readonly #open: Set<Transaction>;
   readonly #loads: Set<BulkLoad> = new Set();
   #transactions: number = 0;
   #closing: Promise<void> | undefined;
   #backup: Promise<BackupReport> | undefined;
 
-  constructor(engine: EngineParts, open: Set<Transaction>, work: { background: Background; collector: BlobCollector; checkpoints: Checkpoints; runner: JobRunner; lock: DirectoryLock }) {
+  constructor(engine: EngineParts, work: { background: Background; collector: BlobCollector; checkpoints: Checkpoints; runner: JobRunner; lock: DirectoryLock }) {
     this.#engine = engine;
-    this.#open = open;
     this.#background = work.background;
     this.#checkpoints = work.checkpoints;
     this.#runner = work.runner;
@@ -68,10 +67,8 @@ class FileEnvironment implements Environment {
     state.checkUsable();
     if (from !== undefined && mode !== 'read') throw new EngineError('closed', 'only a read transaction shares a snapshot');
     // What an ended transaction saw may be gone (law 3).
-    if (from !== undefined && !this.#open.has(from)) throw new EngineError('closed', 'the transaction whose snapshot is wanted has ended');
-    const transaction = new EngineTransaction(this.#engine, ++this.#transactions, mode, from?.snapshot ?? state.visible);
-    this.#open.add(transaction);
-    return transaction;
+    if (from !== undefined && !(from instanceof EngineTransaction && from.isOpenIn(this.#engine))) throw new EngineError('closed', 'the transaction whose snapshot is wanted has ended');
+    return new EngineTransaction(this.#engine, ++this.#transactions, mode, from?.snapshot ?? state.visible);
   }
 
   load(id: DictionaryId, companions: number = 1): Load {
@@ -153,7 +150,7 @@ class FileEnvironment implements Environment {
 
   async #close(): Promise<void> {
     const { state } = this.#engine;
-    for (const transaction of this.#open) transaction.abort();
+    for (const transaction of this.#engine.open.all()) transaction.abort();
     await this.#backup?.catch((cause: unknown) => cause);
     await Promise.all([...this.#loads].map((load) => load.close()));
     await this.#collector.stop();
@@ -224,15 +221,14 @@ function parentOf(path: string): string {
 async function openLocked(env: Env, path: string, options: EngineOptions, lock: DirectoryLock): Promise<Environment> {
   const { store, root } = await openStore(env, path);
   const state = new EngineState(env, path, options, store);
-  const open = new Set<Transaction>();
   const parts = new Parts(state);
   const checkpoints = new Checkpoints(state, root?.dictionaryTable);
   const engine: EngineParts = {
     state, parts, reads: new Reads(state, parts), commits: new Commits(state), spillGate: new Gate(), spillRunner: new MergeRunner(state, parts),
-    checkpoint: () => checkpoints.run(), ended: (transaction) => open.delete(transaction),
+    checkpoint: () => checkpoints.run(), open: new Roster(),
   };
   const runner = new JobRunner(state, parts);
-  const collector = new BlobCollector(engine, () => beginMove(engine, open));
+  const collector = new BlobCollector(engine, () => beginMove(engine));
   const background = new Background(engine, runner, checkpoints, collector);
   try {
     await recover(engine, root, () => background.step());
@@ -248,14 +244,12 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
   }
   background.start();
   background.wake();
-  return new FileEnvironment(engine, open, { background, collector, checkpoints, runner, lock });
+  return new FileEnvironment(engine, { background, collector, checkpoints, runner, lock });
 }
 
 /** A transaction of the environment itself. */
-function beginMove(engine: EngineParts, open: Set<Transaction>): EngineTransaction {
-  const transaction = new EngineTransaction(engine, ownTransaction, 'snapshot', engine.state.visible);
-  open.add(transaction);
-  return transaction;
+function beginMove(engine: EngineParts): EngineTransaction {
+  return new EngineTransaction(engine, ownTransaction, 'snapshot', engine.state.visible);
 }
 
 async function openStore(env: Env, path: string): Promise<{ store: BlockStore; root: CheckpointRoot | undefined }> {

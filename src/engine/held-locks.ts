@@ -36,9 +36,9 @@ export class HeldLocks implements LockOwner {
   #keys: number[] = [];
   #charged: number = 0;
   /** Dictionaries of which it has all, in the place of locks on keys. */
-  readonly #escalated: Set<DictionaryId> = new Set();
+  #escalated: readonly DictionaryId[] = [];
   /** Dictionaries in which it has locked or written a key, or locked a range. */
-  readonly #used: Set<DictionaryId> = new Set();
+  readonly #used: DictionaryId[] = [];
   #lastUsed: DictionaryId | undefined;
   #waiting: PendingLock | PendingRange | undefined;
 
@@ -61,7 +61,7 @@ export class HeldLocks implements LockOwner {
       if (free !== undefined) return this.#lockAfter(free, id, key);
     }
     this.#use(id);
-    if (this.#escalated.has(id)) { this.#checkRecent(id, key, hash); return; }
+    if (this.#escalated.includes(id)) { this.#checkRecent(id, key, hash); return; }
     if (!state.locks.tryLock(hash, this)) {
       if (this.#of.mode === 'statement') return this.#waitForLock(hash, id);
       // The environment's own ends soon, waits for nobody, and changes no value.
@@ -97,7 +97,7 @@ export class HeldLocks implements LockOwner {
   #use(id: DictionaryId): void {
     if (id === this.#lastUsed) return;
     this.#lastUsed = id;
-    this.#used.add(id);
+    if (!this.#used.includes(id)) this.#used.push(id);
     this.#state.ranges.enter(id, this);
   }
 
@@ -112,7 +112,7 @@ export class HeldLocks implements LockOwner {
   #waitForRanges(id: DictionaryId, key: Uint8Array): Promise<void> | undefined {
     const isStatement = this.#of.mode === 'statement';
     const stand = this.#state.ranges.stand(id, key, this);
-    if (stand === 'free' || (stand === 'wanted' && (!isStatement || this.#used.has(id)))) return undefined;
+    if (stand === 'free' || (stand === 'wanted' && (!isStatement || this.#used.includes(id)))) return undefined;
     if (isStatement) return whileRangesHold(this.#state, { id, key, owner: this }, () => this.#of.isOpen);
     throw this.#conflict('another transaction holds a range with the key');
   }
@@ -125,7 +125,7 @@ export class HeldLocks implements LockOwner {
 
   /** Takes a range if that can be done at once; whether it was. */
   tryRange(id: DictionaryId, range: KeyRange): boolean {
-    this.#used.add(id);
+    if (!this.#used.includes(id)) this.#used.push(id);
     return this.#state.ranges.tryLock(id, range, this);
   }
 
@@ -175,11 +175,9 @@ export class HeldLocks implements LockOwner {
   /** One lock on each dictionary in the place of many on keys, if nobody else writes to any of them. */
   escalate(): void {
     const { ranges } = this.#state;
-    if (this.#keys.length < escalateFrom || ![...this.#used].every((id) => ranges.isFree(id, this))) return;
-    for (const id of this.#used) {
-      ranges.tryLock(id, {}, this);
-      this.#escalated.add(id);
-    }
+    if (this.#keys.length < escalateFrom || !this.#used.every((id) => ranges.isFree(id, this))) return;
+    for (const id of this.#used) ranges.tryLock(id, {}, this);
+    this.#escalated = [...this.#used];
     this.#unlockKeys();
   }
 

@@ -19,6 +19,7 @@ import { Tree } from './tree/tree.ts';
 import type { Spill, SpilledFront } from './tree/spilled.ts';
 import { FrontPool } from './txn/front-pool.ts';
 import { LockTable } from './txn/lock-table.ts';
+import { WriteSet } from './txn/write-set.ts';
 import { RangeLocks } from './txn/range-locks.ts';
 import { RecentKeys, recentKeyBytes } from './txn/recent-keys.ts';
 import { Snapshots } from './txn/snapshots.ts';
@@ -65,6 +66,8 @@ export class EngineState {
   readonly store: BlockStore;
   readonly blobs: BlobStore;
   readonly frontPool: FrontPool;
+  /** The write set of all who only read. */
+  readonly nothingWritten: WriteSet;
   readonly throttle: Throttle = new Throttle(this);
   /** Commits make their records in it, one at a time; its memory is used again, for growing by doubling would leave much to the collector. */
   readonly recordWriter: RecordWriter = new RecordWriter();
@@ -118,6 +121,7 @@ export class EngineState {
     this.#limits = { bufferBytes: options.bufferBytes, runsMax: 8 };
     this.budget = new Budget(options.cacheBytes);
     this.frontPool = new FrontPool(options.cacheBytes / 32);
+    this.nothingWritten = new WriteSet(this.frontPool);
     this.cache = new PartCache<Part>(() => this.budget.cacheBytesMax);
     this.recent = new RecentKeys(Math.max(1024, Math.floor(options.cacheBytes / 16 / recentKeyBytes)));
     this.fatal = new Promise((resolve) => {

@@ -34,6 +34,7 @@ const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 const nothing = new Uint8Array(0);
 const ownRemove: OwnMessage = { kind: messageKinds.remove, value: nothing };
 const noBlock = 0 as Tree['root'];
+const noTrees: Map<DictionaryId, Tree> = new Map();
 
 /** An update of one key, as messages hold it. */
 interface KeyUpdate {
@@ -49,7 +50,8 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   readonly snapshot: Seq;
   readonly #parts: EngineParts;
   readonly #writes: WriteSet;
-  readonly #locks: HeldLocks;
+  /** Made when the first is taken: readers have none. */
+  #locks: HeldLocks | undefined;
   /** What was written and is in memory no more. */
   #spilled: SpilledWrites | undefined;
   /** Large values that it has written. */
@@ -57,7 +59,8 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   /** What of it the record of the commit names. */
   #announced: readonly Spill[] = [];
   /** Dictionaries made here, for reading one's own writes before the commit. */
-  readonly #created: Map<DictionaryId, Tree> = new Map();
+  #created: Map<DictionaryId, Tree> = noTrees;
+  readonly #place: number;
   #writeSetBytes: number = 0;
   #refusals: number = 0;
   #open: boolean = true;
@@ -68,8 +71,8 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     this.mode = mode;
     this.snapshot = snapshot;
     const { state } = parts;
-    this.#writes = new WriteSet(state.frontPool);
-    this.#locks = new HeldLocks(state, this);
+    this.#writes = mode === 'read' ? state.nothingWritten : new WriteSet(state.frontPool);
+    this.#place = parts.open.add(this);
     state.snapshots.open(snapshot);
     if (mode === 'snapshot') state.recent.open(snapshot);
     state.counters.openTransactions += 1;
@@ -77,6 +80,15 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   get isOpen(): boolean {
     return this.#open;
+  }
+
+  /** Whether it is open, and of that environment. */
+  isOpenIn(parts: EngineParts): boolean {
+    return this.#open && this.#parts === parts;
+  }
+
+  #heldLocks(): HeldLocks {
+    return (this.#locks ??= new HeldLocks(this.#parts.state, this));
   }
 
   #checkOpen(): void {
@@ -121,6 +133,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const id = state.nextDictionary++ as DictionaryId;
     const tree = new Tree(emptyRecord({ id, options: complete, createdSeq: 0, root: noBlock }), state.cache, state.updates);
     tree.setDirty({ kind: 'leaf', number: noBlock, extent: undefined });
+    if (this.#created === noTrees) this.#created = new Map();
     this.#created.set(id, tree);
     this.#writes.change(id, 'create', complete);
     return id;
@@ -199,24 +212,24 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   lock(id: DictionaryId, key: Uint8Array): Soon<void> {
     this.checkWritable(id);
-    return this.#locks.lock(id, key);
+    return this.#heldLocks().lock(id, key);
   }
 
   lockRange(id: DictionaryId, range: KeyRange): Soon<void> {
     this.checkWritable(id);
-    const moved = this.#locks.moveIn(id);
-    return moved === undefined ? this.#locks.lockRange(id, range) : moved.then(() => this.lockRange(id, range));
+    const moved = this.#heldLocks().moveIn(id);
+    return moved === undefined ? this.#heldLocks().lockRange(id, range) : moved.then(() => this.lockRange(id, range));
   }
 
   deleteRange(id: DictionaryId, range: KeyRange, rows: number, bytes: number): Soon<void> {
     this.#checkWritable();
     const tree = this.#treeToWrite(id);
     if (isEmptyRange(range)) return undefined;
-    const moved = this.#locks.moveIn(id);
+    const moved = this.#heldLocks().moveIn(id);
     if (moved !== undefined) return moved.then(() => this.deleteRange(id, range, rows, bytes));
-    if (this.#created.has(id) || this.#locks.tryRange(id, range)) {
+    if (this.#created.has(id) || this.#heldLocks().tryRange(id, range)) {
       if (this.mode === 'statement' || tree.lastSeq <= this.snapshot) { this.#writeRange(id, range, { rows, bytes }); return; }
-    } else if (this.mode === 'statement') return this.#locks.waitForRange(id, range).then(() => this.#writeRange(id, range, { rows, bytes }));
+    } else if (this.mode === 'statement') return this.#heldLocks().waitForRange(id, range).then(() => this.#writeRange(id, range, { rows, bytes }));
     return this.#removeEach(id, range, { rows, bytes });
   }
 
@@ -307,13 +320,13 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
     this.checkWritable(id);
-    this.#locks.cover(id, key);
+    this.#heldLocks().cover(id, key);
     return this.#write(id, key, messageKinds.put, value);
   }
 
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void> {
     this.checkWritable(id);
-    this.#locks.cover(id, key);
+    this.#heldLocks().cover(id, key);
     return this.#write(id, key, messageKinds.remove, nothing);
   }
 
@@ -338,7 +351,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     this.#checkOpen();
     this.#writes.foldCounts();
     this.#charge(this.#writes.byteSize + spilled.byteSize - this.#writeSetBytes);
-    this.#locks.escalate();
+    this.#locks?.escalate();
   }
 
   #charge(bytes: number): void {
@@ -475,13 +488,13 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const { state } = this.#parts;
     state.snapshots.close(this.snapshot);
     if (this.mode === 'snapshot') state.recent.close(this.snapshot);
-    this.#locks.release();
+    this.#locks?.release();
     this.#charge(-this.#writeSetBytes);
     this.#writes.release();
     this.#spilled?.release();
     this.#blobs?.release();
     state.counters.openTransactions -= 1;
-    this.#parts.ended(this);
+    this.#parts.open.remove(this.#place);
     if (state.unsettled.size > 0 || state.dropped.size > 0) state.onWork();
   }
 }

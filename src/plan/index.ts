@@ -13,6 +13,7 @@ export type {
   KeyedSource,
   Plan,
   PlanRun,
+  PlanWatch,
   QueryRequest,
   QueryTarget,
   ReleasableSource,

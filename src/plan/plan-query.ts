@@ -41,7 +41,7 @@ export async function planQuery(target: QueryTarget, request: QueryRequest, cont
   const chosen = await choose(target, { collection, conditions, wanted, request }, context);
   const stage = stagesAbove(chosen.access, collection, request, wanted);
   return new StoredPlan({
-    ...target,
+    target,
     request,
     stage,
     output: outputOf(chosen.access, collection, request, wanted),
@@ -54,7 +54,7 @@ const isNever = (node: FilterNode): boolean =>
 
 function nothing(target: QueryTarget, request: QueryRequest): Plan {
   const output = new Output({ collection: undefined, projection: undefined, covered: undefined, returnKey: undefined, carriesKey: undefined, showRecordId: false });
-  return new StoredPlan({ ...target, request, stage: new Nothing(), output, rejected: [] });
+  return new StoredPlan({ target, request, stage: new Nothing(), output, rejected: [] });
 }
 
 function wantedOf(request: QueryRequest): Wanted {
@@ -85,9 +85,9 @@ interface Question {
 
 const hasRange = ({ min, max }: QueryRequest): boolean => min?.isEmpty === false || max?.isEmpty === false;
 
-async function choose({ txn, indexFilters }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
+async function choose({ txn, watch }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
   const { collection, conditions, wanted, request } = question;
-  const only = indexFilters?.(queryShape(request));
+  const only = watch?.indexFilters?.(queryShape(request));
   const hinted = only === undefined ? hintedIndex(collection, request.hint) : undefined;
   const demanded = demandedAccess(collection, { conditions, wanted, hinted, few: rowsMax(request) !== undefined });
   if (demanded !== undefined) return alone(demanded);

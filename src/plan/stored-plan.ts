@@ -2,7 +2,6 @@
 
 import { BsonArray, Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
-import type { CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
 import type { OperationContext } from '../session/index.ts';
 import { describeFilter } from './describe-filter.ts';
 import { indexesOf, describeRun, describeStage, summarize, totalsOf } from './describe-plan.ts';
@@ -16,19 +15,36 @@ import { Execution } from './row.ts';
 import type { Interruptible, PlanStage, Renewal } from './row.ts';
 import { TotalRows } from './total-rows.ts';
 import { planKeyHash, queryShape, shapeHash } from './shape-hash.ts';
-import type { ExplainVerbosity, IndexFilterLookup, KeyedDocument, KeyedSource, Plan, PlanRun, QueryRequest, ReleasableSource } from './types.ts';
+import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, PlanRun, QueryRequest, QueryTarget, ReleasableSource } from './types.ts';
 
 /** What a plan is made of. */
 export interface PlanParts {
-  readonly txn: CatalogTransaction;
-  readonly ns: Namespace;
-  readonly collection: Collection | undefined;
+  readonly target: QueryTarget;
   readonly request: QueryRequest;
-  readonly indexFilters?: IndexFilterLookup | undefined;
-  readonly onRun?: ((run: PlanRun) => void) | undefined;
   readonly stage: PlanStage;
   readonly output: Output;
   readonly rejected: readonly PlanStage[];
+}
+
+/** A class, for each literal with a getter in it would have a shape of its own, which keeps all it reaches until the next full collection. */
+class StageRun implements PlanRun {
+  readonly indexes: readonly string[];
+  readonly #stage: PlanStage;
+  readonly #execution: Execution;
+
+  constructor(stage: PlanStage, execution: Execution) {
+    this.indexes = indexesOf(stage);
+    this.#stage = stage;
+    this.#execution = execution;
+  }
+
+  get summary(): string {
+    return summarize(this.#stage);
+  }
+
+  examined(): { readonly keys: number; readonly documents: number } {
+    return totalsOf(this.#stage, this.#execution);
+  }
 }
 
 /** The one implementation of Plan. */
@@ -49,15 +65,9 @@ export class StoredPlan implements Plan {
 
   /** A run that whoever watches is told of. */
   #begin(renewal?: Renewal): Execution {
-    const { txn, stage, onRun } = this.#parts;
-    const execution = new Execution(txn, renewal);
-    onRun?.({
-      get summary() {
-        return summarize(stage);
-      },
-      indexes: indexesOf(stage),
-      examined: () => totalsOf(stage, execution),
-    });
+    const { target, stage } = this.#parts;
+    const execution = new Execution(target.txn, renewal);
+    target.watch?.ran(new StageRun(stage, execution));
     return execution;
   }
 
@@ -116,15 +126,15 @@ export class StoredPlan implements Plan {
 
   async explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: string): Promise<readonly (readonly [string, Value])[]> {
     const around = this.#outerStages(outer);
-    const { ns, request, stage, rejected } = this.#parts;
+    const { target, request, stage, rejected } = this.#parts;
     const winningPlan = describeStage(stage, around);
     const queryPlanner = Document.of({
-      namespace: ns.text,
+      namespace: target.ns.text,
       parsedQuery: describeFilter(request.filter.shape),
-      indexFilterSet: this.#parts.indexFilters?.(queryShape(request)) !== undefined,
+      indexFilterSet: target.watch?.indexFilters?.(queryShape(request)) !== undefined,
       queryHash: shapeHash(request),
       planCacheShapeHash: shapeHash(request),
-      planCacheKey: planKeyHash(request, this.#parts.collection?.indexes.map((index) => index.name) ?? []),
+      planCacheKey: planKeyHash(request, target.collection?.indexes.map((index) => index.name) ?? []),
       optimizationTimeMillis: 0,
       maxIndexedOrSolutionsReached: false,
       maxIndexedAndSolutionsReached: false,
@@ -148,8 +158,8 @@ export class StoredPlan implements Plan {
   }
 
   async #run(context: OperationContext, verbosity: ExplainVerbosity, around: readonly OuterStage[]): Promise<Document> {
-    const { stage, request, txn } = this.#parts;
-    const execution = new Execution(txn);
+    const { stage, request, target } = this.#parts;
+    const execution = new Execution(target.txn);
     const started = context.clock.monotonicMs();
     const isCount = request.purpose === 'count';
     const returned = isCount ? await this.#countIn(execution, context) : await this.#drain(execution, context);

@@ -36,7 +36,7 @@ export interface QueryRequest {
   /** Whether documents carry the key of the index that they are found by (`$meta`). */
   readonly carriesKey?: boolean | undefined;
   /** Opens a place for a sort of more than that; absent: nothing may be written. */
-  readonly openScratch?: ScratchOpener;
+  readonly openScratch?: ScratchOpener | undefined;
   /** Most bytes a sort that no index gives may hold: 100 MiB when absent. Beyond: 292. */
   readonly sortBytesMax?: number | undefined;
 }
@@ -105,11 +105,16 @@ export interface PlanRun {
 /** Names and key patterns of the indexes that a query of this shape may use; undefined: all. */
 export type IndexFilterLookup = (shape: string) => readonly Value[] | undefined;
 
+/** Whoever watches the plans of an operation. */
+export interface PlanWatch {
+  readonly indexFilters: IndexFilterLookup | undefined;
+  /** Told of each plan that is run; `explain` runs none. */
+  ran(run: PlanRun): void;
+}
+
 export interface QueryTarget {
   readonly txn: CatalogTransaction;
   readonly ns: Namespace;
   readonly collection: Collection | undefined;
-  readonly indexFilters?: IndexFilterLookup | undefined;
-  /** Told of each plan that is run; `explain` runs none. */
-  readonly onRun?: ((run: PlanRun) => void) | undefined;
+  readonly watch?: PlanWatch | undefined;
 }

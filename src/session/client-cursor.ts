@@ -40,7 +40,8 @@ export const BATCH_BYTES_MAX: number = 16 * 1024 * 1024;
 
 /** The state of one client cursor. */
 export class ClientCursor {
-  readonly id: bigint;
+  /** Zero until the registry keeps it: most results end with their first batch and need no number. */
+  id = 0n;
   readonly options: ClientCursorOptions;
   lastUsedMs: number;
   /** The operation that uses it now. */
@@ -54,8 +55,7 @@ export class ClientCursor {
   #closed = false;
   #failure: CommandError | undefined;
 
-  constructor(id: bigint, options: ClientCursorOptions, nowMs: number) {
-    this.id = id;
+  constructor(options: ClientCursorOptions, nowMs: number) {
     this.options = options;
     this.lastUsedMs = nowMs;
   }

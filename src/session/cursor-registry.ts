@@ -36,14 +36,15 @@ export class CursorRegistry {
     return { open: this.#cursors.size, timedOut: this.#timedOut, opened: this.#opened };
   }
 
-  /** A cursor that is not registered yet: most results end with their first batch and never need a number. */
+  /** A cursor that is not registered yet. */
   create(options: ClientCursorOptions): ClientCursor {
-    return new ClientCursor(this.#freshId(), options, this.#clock.monotonicMs());
+    return new ClientCursor(options, this.#clock.monotonicMs());
   }
 
   /** Keeps the cursor for later batches. */
   keep(cursor: ClientCursor): void {
     cursor.lastUsedMs = this.#clock.monotonicMs();
+    cursor.id = this.#freshId();
     this.#cursors.set(cursor.id, cursor);
     this.#opened += 1;
   }

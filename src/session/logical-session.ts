@@ -26,8 +26,7 @@ export class LogicalSession {
   record: RetryRecord | undefined;
   /** Whether `record` has been looked up in storage. */
   recordLoaded = false;
-  /** Operations running under this session. */
-  readonly operations: Set<Interruptible> = new Set();
+  readonly #operations: Interruptible[] = [];
   #turn: Promise<void> = Promise.resolve();
   #waiting = 0;
 
@@ -47,7 +46,23 @@ export class LogicalSession {
 
   /** Whether an operation runs or waits under this session. */
   get busy(): boolean {
-    return this.operations.size > 0 || this.#waiting > 0;
+    return this.#operations.length > 0 || this.#waiting > 0;
+  }
+
+  /** Operations running under this session. */
+  get operations(): readonly Interruptible[] {
+    return this.#operations;
+  }
+
+  /** An operation begins under it. */
+  enter(operation: Interruptible): void {
+    this.#operations.push(operation);
+  }
+
+  /** An operation ends that may have begun under it. */
+  exit(operation: Interruptible): void {
+    const at = this.#operations.indexOf(operation);
+    if (at >= 0) this.#operations.splice(at, 1);
   }
 
   /** Waits for this caller's turn among the operations with a transaction number; the function given back ends the turn. */

@@ -1,7 +1,7 @@
 // One operation: what it runs for, until when, and whether it has been told to stop. Everything that takes time asks `checkInterrupt` at
 // every batch (server.md, "Fair"), so maxTimeMS, killOp, a client that has gone and a closing server end work within one batch.
 
-import type { Document } from '../bson/index.ts';
+import type { DateTime, Document, Timestamp } from '../bson/index.ts';
 import type { Clock } from '../env/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { interruptError, type Interruptible, type InterruptReason } from './interrupt.ts';
@@ -28,6 +28,12 @@ export interface PlanAccount {
   examined(): { readonly keys: number; readonly documents: number };
 }
 
+/** What an operation takes for now, from its first question to its end. */
+export interface OperationTimes {
+  readonly now: DateTime;
+  readonly clusterTime: Timestamp;
+}
+
 /** One running operation. */
 export class OperationContext implements Interruptible {
   readonly id: number;
@@ -45,6 +51,8 @@ export class OperationContext implements Interruptible {
   body: Document | undefined;
   /** Whether it waits for somebody else. */
   waitingForLock = false;
+  /** Set when first asked for. */
+  times: OperationTimes | undefined;
   /** Plans that it has run, in order. */
   readonly runs: PlanAccount[] = [];
   /** Whether it changes data. */

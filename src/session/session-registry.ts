@@ -47,7 +47,7 @@ export class SessionRegistry {
    * Stops what runs under the session and aborts its transaction; `forget` drops the session itself too. Resolves when all of it has ended.
    */
   async kill(session: LogicalSession, forget: boolean): Promise<void> {
-    for (const operation of session.operations) operation.interrupt('session-killed');
+    for (const operation of [...session.operations]) operation.interrupt('session-killed');
     const endTurn = await session.takeTurn();
     session.abortOpen();
     endTurn();

@@ -26,7 +26,6 @@ export interface CommitOperations {
   /** They are one transaction of several statements. */
   readonly transaction: boolean;
   readonly owner: OperationOwner | undefined;
-  readonly wallMs: number;
 }
 
 /** The rows of a commit. */
@@ -99,7 +98,7 @@ function cut(operations: readonly NewOperation[]): NewOperation[][] {
   return rows;
 }
 
-function encodeRow(operations: readonly NewOperation[], commit: CommitOperations, tick: number, first: number): Uint8Array[] {
+function encodeRow(operations: readonly NewOperation[], commit: CommitOperations, { tick, first, wallMs }: { readonly tick: number; readonly first: number; readonly wallMs: number }): Uint8Array[] {
   const spaces: OperationSpace[] = [];
   const body: Uint8Array[] = [];
   const heads = new HeadWriter();
@@ -114,7 +113,7 @@ function encodeRow(operations: readonly NewOperation[], commit: CommitOperations
   head.varint(tick);
   head.varint(first);
   head.varint(operations.length);
-  head.varint(commit.wallMs);
+  head.varint(wallMs);
   if (commit.owner !== undefined) head.append(Document.of({ lsid: commit.owner.lsid, txnNumber: commit.owner.txnNumber }).toBytes());
   head.varint(spaces.length);
   for (const { ns, uuid } of spaces) head.append(Document.of({ ns, ui: uuid }).toBytes());
@@ -122,11 +121,11 @@ function encodeRow(operations: readonly NewOperation[], commit: CommitOperations
 }
 
 /** The rows of a commit with at least one operation. */
-export function encodeCommit(commit: CommitOperations): EncodedCommit {
+export function encodeCommit(commit: CommitOperations, wallMs: number): EncodedCommit {
   const values: Uint8Array[][] = [];
   let [ticks, first] = [0, 0];
   for (const operations of cut(commit.operations)) {
-    values.push(encodeRow(operations, commit, ticks, first));
+    values.push(encodeRow(operations, commit, { tick: ticks, first, wallMs }));
     first += operations.length;
     ticks += commit.transaction ? 1 : operations.length;
   }

@@ -70,10 +70,10 @@ export class Oplog implements OperationLog {
   }
 
   /** The rows of a commit. */
-  rowsFor(commit: Omit<CommitOperations, 'wallMs'>): CommitRows | undefined {
+  rowsFor(commit: CommitOperations): CommitRows | undefined {
     const [times, segments] = [this.#times, this.#segments];
     if (times === undefined || segments === undefined || commit.operations.length === 0) return undefined;
-    const { values, ticks, entries } = encodeCommit({ ...commit, wallMs: this.#clock.nowMs() });
+    const { values, ticks, entries } = encodeCommit(commit, this.#clock.nowMs());
     let last: Timestamp | undefined;
     return {
       rows: {
@@ -89,7 +89,7 @@ export class Oplog implements OperationLog {
       committed: () => {
         if (last !== undefined) times.reached(last);
         this.version += 1;
-        for (const listener of [...this.#listeners]) listener();
+        if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener();
       },
     };
   }

@@ -42,10 +42,9 @@ async function endAll(context: CommandContext, sessions: readonly LogicalSession
   for (const session of sessions) {
     server.cursors.killWhere((cursor) => cursor.options.sessionKey === session.key);
     // The session that this command itself came in is not told to stop.
-    session.operations.delete(operation);
+    session.exit(operation);
     await server.sessions.kill(session, forget);
-    session.operations.add(operation);
-    if (operation.session !== session) session.operations.delete(operation);
+    if (operation.session === session) session.enter(operation);
   }
 }
 

@@ -124,7 +124,7 @@ async function countIn(context: CommandContext, fields: CountFields, ns: Namespa
     const { collection } = target;
     const everything = fields.query === undefined || fields.query.isEmpty;
     if (everything && fields.hint === undefined) return within(collection?.totals(txn).rows ?? 0, fields);
-    const plan = await planQuery({ txn, ns, collection, ...watched(context, ns.text) }, countRequest(context, fields, target), context.operation);
+    const plan = await planQuery({ txn, ns, collection, watch: watched(context, ns.text) }, countRequest(context, fields, target), context.operation);
     return plan.count(context.operation);
   });
 }

@@ -28,7 +28,7 @@ async function explainQuery(
   const ns = namespaceOf(context.db, typeof name === 'string' ? name : '');
   return reading(context, async (txn) => {
     const target = await resolveTarget(context, txn, ns);
-    const plan = await planQuery({ txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request(target), context.operation);
+    const plan = await planQuery({ txn, ns: target.ns, collection: target.collection, watch: watched(context, target.ns.text) }, request(target), context.operation);
     const explained = await plan.explain(context.operation, verbosity);
     return Document.fromEntries([...explained, ...serverInfo(context)]);
   });

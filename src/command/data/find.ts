@@ -3,6 +3,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, equalValues, isNumber, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Namespace } from '../../catalog/index.ts';
+import type { ScratchOpener } from '../../exec/index.ts';
 import { planQuery, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileProjection, compileSort, ordersByDistance, textNodeOf, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
@@ -111,7 +112,7 @@ function sortOf(fields: FindFields): { sort: Document | undefined; natural: Valu
 }
 
 /** A find as the planner takes it. */
-export function findRequest(fields: FindFields, options: QueryOptions): QueryRequest {
+export function findRequest(fields: FindFields, options: QueryOptions, openScratch?: ScratchOpener): QueryRequest {
   const filter = compileFilter(fields.filter ?? Document.empty, options);
   const metadata = { text: textNodeOf(filter.shape) !== undefined, near: ordersByDistance(filter.shape) };
   const { sort, natural } = sortOf(fields);
@@ -132,6 +133,7 @@ export function findRequest(fields: FindFields, options: QueryOptions): QueryReq
     max: fields.max,
     returnKey: fields.returnKey,
     showRecordId: fields.showRecordId,
+    openScratch,
   };
 }
 
@@ -157,8 +159,8 @@ async function openFind(
   const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
   const { allowDiskUse } = fields;
   if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options, allowDiskUse });
-  const request = { ...findRequest(fields, options), openScratch: allowDiskUse === false ? undefined : scratchOpener(context) };
-  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request, context.operation);
+  const request = findRequest(fields, options, allowDiskUse === false ? undefined : scratchOpener(context));
+  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, watch: watched(context, target.ns.text) }, request, context.operation);
   return canRelease(context) ? plan.open(() => context.server.catalog.begin('read')) : withoutRelease(plan.open());
 }
 

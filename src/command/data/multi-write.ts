@@ -111,7 +111,7 @@ async function candidates(context: CommandContext, snapshot: CatalogTransaction,
   const collection = await series.collectionIn(snapshot);
   if (collection === undefined) return undefined;
   if (collection.options.timeSeries !== undefined) change.checkTimeSeries?.(collection.options.timeSeries);
-  const target = { txn: snapshot, ns: collection.ns, collection, ...watched(context, collection.ns.text) };
+  const target = { txn: snapshot, ns: collection.ns, collection, watch: watched(context, collection.ns.text) };
   const plan = await planQuery(target, { filter: change.filter, collation: change.collation, hint: change.hint, purpose: 'keyed' }, context.operation);
   return plan.openKeyed();
 }

@@ -69,7 +69,7 @@ class TransactionProvider implements SourceProvider {
     if (target.isView && !sameCollation(options.collation, target.collation)) throw viewCollation();
     if (target.isView) return this.#view(request, target, options);
     const query = { ...requestOf(request, options), openScratch: this.openScratch };
-    const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection, ...watched(this.#context, target.ns.text) }, query, this.#context.operation);
+    const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection, watch: watched(this.#context, target.ns.text) }, query, this.#context.operation);
     return plan.open();
   }
 
@@ -153,7 +153,7 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   const { head } = pipeline;
   const { openScratch } = provider;
   const request = { ...requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options), carriesKey: pipeline.readsIndexKey(head.stages), openScratch };
-  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, ...watched(context, target.ns.text) }, request, context.operation);
+  const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, watch: watched(context, target.ns.text) }, request, context.operation);
   return { pipeline, plan, from: head.stages, provider };
 }
 

@@ -112,7 +112,7 @@ export class SingleWrite implements WriteStep {
   async *#candidates(txn: CatalogTransaction, collection: Collection): AsyncGenerator<KeyedDocument, void> {
     const { change, context } = this.#options;
     const request: QueryRequest = { filter: change.filter, collation: change.collation, sort: change.sort, hint: change.hint, purpose: 'keyed' };
-    const plan = await planQuery({ txn, ns: collection.ns, collection, ...watched(context, collection.ns.text) }, request, context.operation);
+    const plan = await planQuery({ txn, ns: collection.ns, collection, watch: watched(context, collection.ns.text) }, request, context.operation);
     const source = plan.openKeyed();
     try {
       for (;;) {

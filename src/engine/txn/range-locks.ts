@@ -4,6 +4,7 @@
 // users it waits for come to their end.
 
 import type { EngineError } from '../../base/errors.ts';
+import { NumberTable } from '../../base/number-table.ts';
 import { coversKey } from '../run/range-delete.ts';
 import type { KeyRange } from '../types.ts';
 import type { LockOwner } from './lock-table.ts';
@@ -26,9 +27,13 @@ export interface PendingRange {
 /** How a key stands to the ranges of others. */
 export type RangeStand = 'free' | 'wanted' | 'held';
 
+/** So many lists of users are kept also while they are empty. */
+const emptyListsMax = 64;
+
 /** Users and range locks of all dictionaries. */
 export class RangeLocks {
-  readonly #users: Map<number, Set<LockOwner>> = new Map();
+  /** Each once; of a dictionary that somebody used lately there may be an empty list. */
+  readonly #users: NumberTable<LockOwner[]> = new NumberTable();
   readonly #locks: Map<number, RangeLock[]> = new Map();
   #waiting: (() => void)[] = [];
 
@@ -45,16 +50,15 @@ export class RangeLocks {
   /** Makes `owner` a user of a dictionary. */
   enter(dictionary: number, owner: LockOwner): void {
     const users = this.#users.get(dictionary);
-    if (users === undefined) this.#users.set(dictionary, new Set([owner]));
-    else users.add(owner);
+    if (users === undefined) this.#users.set(dictionary, [owner]);
+    else if (!users.includes(owner)) users.push(owner);
   }
 
   /** The owner has ended: what it used and locked in these dictionaries is free. */
   leave(dictionaries: Iterable<number>, owner: LockOwner): void {
     for (const dictionary of dictionaries) {
       const users = this.#users.get(dictionary);
-      users?.delete(owner);
-      if (users?.size === 0) this.#users.delete(dictionary);
+      if (users !== undefined) this.#forget(dictionary, users, owner);
       const locks = this.#locks.get(dictionary);
       if (locks === undefined) continue;
       const left = locks.filter((lock) => lock.owner !== owner);
@@ -62,7 +66,15 @@ export class RangeLocks {
       else this.#locks.set(dictionary, left);
       this.#grant(dictionary);
     }
-    this.#wake();
+    if (this.#waiting.length > 0) this.#wake();
+  }
+
+  #forget(dictionary: number, users: LockOwner[], owner: LockOwner): void {
+    const at = users.indexOf(owner);
+    if (at < 0) return;
+    const last = users.pop();
+    if (last !== undefined && last !== owner) users[at] = last;
+    if (users.length === 0 && this.#users.size > emptyListsMax) this.#users.delete(dictionary);
   }
 
   /** How others' ranges stand to a key. */
@@ -120,7 +132,7 @@ export class RangeLocks {
   isFree(dictionary: number, owner: LockOwner): boolean {
     if (this.#locks.get(dictionary)?.some((lock) => lock.held && lock.owner !== owner) === true) return false;
     const users = this.#users.get(dictionary);
-    return users === undefined || users.size === 0 || (users.size === 1 && users.has(owner));
+    return users === undefined || users.length === 0 || (users.length === 1 && users[0] === owner);
   }
 
   #grant(dictionary: number): void {

@@ -1,8 +1,10 @@
 // Seqs that are held open. A job takes a copy when it is made, the newest visible seq included (law 3).
 
+import { NumberTable } from '../../base/number-table.ts';
+
 /** The open snapshots of an environment, with how often each is held. */
 export class Snapshots {
-  readonly #held: Map<number, number> = new Map();
+  readonly #held: NumberTable<number> = new NumberTable();
   #count: number = 0;
 
   get count(): number {

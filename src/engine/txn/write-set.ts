@@ -142,6 +142,7 @@ export class WriteSet {
 
   /** Ends the set; its memory goes back to the pool. */
   release(): void {
+    if (this.#operation === 0) return;
     for (const front of this.fronts.values()) this.#pool.give(front);
     this.fronts.clear();
     this.#last = undefined;

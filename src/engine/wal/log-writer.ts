@@ -3,7 +3,8 @@
 // no file's size, and what makes a group durable: the write itself (O_DSYNC), or a sync after it.
 //
 // A small durable write is done without leaving the main thread while the disk is quick: the way through the pool of threads costs more
-// processor time than the write, and somebody waits for it anyhow. As soon as a write is slow, all go through the pool for a while.
+// processor time than the write, and somebody waits for it anyhow. When several writes of late were slow, or one very slow, all go through the
+// pool for a while, and the next try comes later each time. One slow write among many says nothing: the machine was busy with something else.
 
 import type { Clock, File } from '../../env/index.ts';
 import type { LogWriterName, Soon } from '../types.ts';
@@ -30,17 +31,25 @@ export const logWriters: Readonly<Record<LogWriterName, LogWriting>> = {
 
 /** A write of fewer bytes may be done on the main thread. */
 const nowBytesMax = 32 * 1024;
-/** A write that takes longer is slow. */
+/** A write that takes longer is slow, or very slow: who waits for the main thread would feel it. */
 const quickMs = 1;
-/** So many writes in a row must have been quick before they are done on the main thread. */
-const quickWritesMin = 64;
+const verySlowMs = 16;
+/** What a slow write counts against quick ones, and how much of it is too much. */
+const slowWeight = 8;
+const slowMax = 32;
+/** Writes that go through the pool before the first try, and at most before the next one. */
+const pauseFirst = 16;
+const pauseMax = 4096;
 
 /** Writes groups by one strategy. */
 export class LogWriter {
   readonly #writing: LogWriting;
   readonly #clock: Clock;
   readonly #isDurable: boolean;
-  #quickWrites: number = 0;
+  /** Writes that still go through the pool, and how many will after the next time that the disk is slow. */
+  #pause: number = pauseFirst;
+  #nextPause: number = 2 * pauseFirst;
+  #slowness: number = 0;
 
   /** `isDurable`: a group is durable when its write resolves; else some later sync makes it so (delayed durability). */
   constructor(writing: LogWriting, clock: Clock, isDurable: boolean) {
@@ -65,27 +74,37 @@ export class LogWriter {
 
   /** Whether small groups are written on the main thread now. */
   writesNow(file: File): boolean {
-    return file.writeNow !== undefined && this.durableWrites && this.#quickWrites >= quickWritesMin;
+    return file.writeNow !== undefined && this.durableWrites && this.#pause === 0;
   }
 
   /** Writes a group; undefined when it is there already. The image must not change before that. */
   write(file: File, image: Uint8Array, at: number): Soon<void> {
-    const begun = this.#clock.monotonicMs();
     if (file.writeNow !== undefined && image.length <= nowBytesMax && this.writesNow(file)) {
+      const begun = this.#clock.monotonicMs();
       file.writeNow(image, at);
-      this.#note(begun);
+      this.#note(this.#clock.monotonicMs() - begun);
       return undefined;
     }
-    return this.#write(file, image, at, begun);
+    return this.#write(file, image, at);
   }
 
-  async #write(file: File, image: Uint8Array, at: number, begun: number): Promise<void> {
+  async #write(file: File, image: Uint8Array, at: number): Promise<void> {
     await file.write(image, at);
     if (this.#isDurable && this.#writing.durableBy !== 'write') await file.sync(this.#writing.durableBy === 'fsync');
-    if (image.length <= nowBytesMax) this.#note(begun);
+    if (this.#pause > 0) this.#pause -= 1;
   }
 
-  #note(begun: number): void {
-    this.#quickWrites = this.#clock.monotonicMs() - begun < quickMs ? this.#quickWrites + 1 : 0;
+  /** After a write on the main thread. */
+  #note(ms: number): void {
+    if (ms < quickMs) {
+      if (this.#slowness > 0) this.#slowness -= 1;
+      else if (this.#nextPause > pauseFirst) this.#nextPause -= 1;
+      return;
+    }
+    this.#slowness += slowWeight;
+    if (ms < verySlowMs && this.#slowness <= slowMax) return;
+    this.#slowness = 0;
+    this.#pause = this.#nextPause;
+    this.#nextPause = Math.min(pauseMax, this.#nextPause * 2);
   }
 }

@@ -33,15 +33,32 @@ export interface ValueAccumulator {
   readonly bytes: number;
 }
 
+/** There is one for each group. A class, for each literal with a getter in it would have a shape of its own. */
+class FedAccumulator implements Accumulator {
+  readonly #input: Expression;
+  readonly #state: ValueAccumulator;
+
+  constructor(input: Expression, state: ValueAccumulator) {
+    this.#input = input;
+    this.#state = state;
+  }
+
+  get bytes(): number {
+    return this.#state.bytes;
+  }
+
+  add(root: Document): void {
+    this.#state.add(this.#input.evaluate(root));
+  }
+
+  result(): Value | undefined {
+    return this.#state.result();
+  }
+}
+
 /** A state that takes the values of an expression. */
 export function fedBy(input: Expression, state: ValueAccumulator): Accumulator {
-  return {
-    add: (root) => state.add(input.evaluate(root)),
-    result: () => state.result(),
-    get bytes() {
-      return state.bytes;
-    },
-  };
+  return new FedAccumulator(input, state);
 }
 
 /** The rule of an accumulator that takes the values of one expression. */

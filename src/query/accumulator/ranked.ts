@@ -56,17 +56,30 @@ class Best<T> {
 /** The size of a state is asked at each document: it is counted, not measured. */
 const ITEM_BYTES = 64;
 
-function valuesOf(input: Expression, best: Best<Value>, takesNull: boolean): Accumulator {
-  return {
-    add: (root) => {
-      const value = input.evaluate(root);
-      if (takesNull || !isNullish(value)) best.put(value ?? null);
-    },
-    result: () => BsonArray.of(best.items()),
-    get bytes() {
-      return best.length * ITEM_BYTES;
-    },
-  };
+/** The best values of an expression. */
+class BestValues implements Accumulator {
+  readonly #input: Expression;
+  readonly #best: Best<Value>;
+  readonly #takesNull: boolean;
+
+  constructor(input: Expression, best: Best<Value>, takesNull: boolean) {
+    this.#input = input;
+    this.#best = best;
+    this.#takesNull = takesNull;
+  }
+
+  get bytes(): number {
+    return this.#best.length * ITEM_BYTES;
+  }
+
+  add(root: Document): void {
+    const value = this.#input.evaluate(root);
+    if (this.#takesNull || !isNullish(value)) this.#best.put(value ?? null);
+  }
+
+  result(): Value {
+    return BsonArray.of(this.#best.items());
+  }
 }
 
 const inputArguments = { words: 'only', notObject: 5787900, unknown: 5787901, required: { n: 5787906, input: 5787907 } } as const;
@@ -90,18 +103,29 @@ function inOrderOfArrival(): number {
   return 0;
 }
 
-function lastValues(input: Expression, count: number): Accumulator {
-  let values: Value[] = [];
-  return {
-    add: (root) => {
-      values.push(input.evaluate(root) ?? null);
-      if (values.length > 2 * count + 16) values = values.slice(-count);
-    },
-    result: () => BsonArray.of(values.slice(-count)),
-    get bytes() {
-      return values.length * ITEM_BYTES;
-    },
-  };
+/** The last values of an expression. */
+class LastValues implements Accumulator {
+  readonly #input: Expression;
+  readonly #count: number;
+  #values: Value[] = [];
+
+  constructor(input: Expression, count: number) {
+    this.#input = input;
+    this.#count = count;
+  }
+
+  get bytes(): number {
+    return this.#values.length * ITEM_BYTES;
+  }
+
+  add(root: Document): void {
+    this.#values.push(this.#input.evaluate(root) ?? null);
+    if (this.#values.length > 2 * this.#count + 16) this.#values = this.#values.slice(-this.#count);
+  }
+
+  result(): Value {
+    return BsonArray.of(this.#values.slice(-this.#count));
+  }
 }
 
 interface Keyed {
@@ -132,43 +156,54 @@ function rankingOf(argument: Value, compiler: Compiler, name: string, counted: b
   return { sort: compileSort(sortBy, compiler.options.collation), output: compiler.compile(found.get('output') ?? null), n };
 }
 
+/** The outputs of the documents that are best by a sort. `sign` as for `rankRule`. */
+class BestOutputs implements Accumulator {
+  readonly #ranking: Ranking;
+  readonly #sign: 1 | -1;
+  readonly #best: Best<Keyed>;
+  #bytes = 0;
+
+  constructor(ranking: Ranking, sign: 1 | -1, count: number) {
+    this.#ranking = ranking;
+    this.#sign = sign;
+    this.#best = new Best<Keyed>(count, (left, right) => sign * compareBytes(left.key, right.key), sign);
+  }
+
+  get bytes(): number {
+    return this.#best.length * (ITEM_BYTES + this.#bytes);
+  }
+
+  add(root: Document): void {
+    const { sort, output } = this.#ranking;
+    const keyed = { key: sort.keyOf(root), output: output.evaluate(root) ?? null };
+    this.#bytes = Math.max(this.#bytes, sizeOfValue(keyed.output) + keyed.key.length);
+    this.#best.put(keyed);
+  }
+
+  result(): Value {
+    const outputs = this.#best.items().map((keyed) => keyed.output);
+    if (this.#sign < 0) outputs.reverse();
+    return this.#ranking.n === undefined ? (outputs[0] ?? null) : BsonArray.of(outputs);
+  }
+}
+
 /** `sign` -1 takes from the end of the order: its result is in the order still, the last document last. */
 function rankRule(sign: 1 | -1, counted: boolean): AccumulatorRule {
   return (argument, compiler, name): AccumulatorFactory => {
-    const { sort, output, n } = rankingOf(argument, compiler, name, counted);
-    return {
-      create: (group) => {
-        const count = n === undefined ? 1 : countOf(n.evaluate(group));
-        const best = new Best<Keyed>(count, (left, right) => sign * compareBytes(left.key, right.key), sign);
-        let bytes = 0;
-        return {
-          add: (root) => {
-            const keyed = { key: sort.keyOf(root), output: output.evaluate(root) ?? null };
-            bytes = Math.max(bytes, sizeOfValue(keyed.output) + keyed.key.length);
-            best.put(keyed);
-          },
-          result: () => {
-            const outputs = best.items().map((keyed) => keyed.output);
-            if (sign < 0) outputs.reverse();
-            return counted ? BsonArray.of(outputs) : (outputs[0] ?? null);
-          },
-          get bytes() {
-            return best.length * (ITEM_BYTES + bytes);
-          },
-        };
-      },
-    };
+    const ranking = rankingOf(argument, compiler, name, counted);
+    const { n } = ranking;
+    return { create: (group) => new BestOutputs(ranking, sign, n === undefined ? 1 : countOf(n.evaluate(group))) };
   };
 }
 
 /** The accumulators, by name. */
 export const rankedAccumulators: AccumulatorTable = {
-  $firstN: inputRule((input, count) => valuesOf(input, new Best<Value>(count, inOrderOfArrival), true)),
-  $lastN: inputRule(lastValues),
-  $minN: inputRule((input, count, order) => valuesOf(input, new Best<Value>(count, comparerOf(order)), false)),
+  $firstN: inputRule((input, count) => new BestValues(input, new Best<Value>(count, inOrderOfArrival), true)),
+  $lastN: inputRule((input, count) => new LastValues(input, count)),
+  $minN: inputRule((input, count, order) => new BestValues(input, new Best<Value>(count, comparerOf(order)), false)),
   $maxN: inputRule((input, count, order) => {
     const compare = comparerOf(order);
-    return valuesOf(input, new Best<Value>(count, (left, right) => compare(right, left)), false);
+    return new BestValues(input, new Best<Value>(count, (left, right) => compare(right, left)), false);
   }),
   $top: rankRule(1, false),
   $topN: rankRule(1, true),

@@ -57,7 +57,7 @@ test('small durable writes are done at once while the disk is quick, and through
   const file = noted.asFile();
   const writer = new LogWriter(logWriters['overwrite-dsync'], noted.clock, true);
   const small = new Uint8Array(4096);
-  for (let i = 0; i < 64; i++) await writer.write(file, small, 0);
+  for (let i = 0; i < 16; i++) await writer.write(file, small, 0);
   assert.deepEqual(new Set(noted.notes), new Set(['pool']));
   assert.equal(writer.write(file, small, 0), undefined);
   assert.equal(noted.notes.at(-1), 'now');
@@ -68,6 +68,25 @@ test('small durable writes are done at once while the disk is quick, and through
   noted.takesMs = 0.1;
   await writer.write(file, small, 0);
   assert.equal(noted.notes.at(-1), 'pool');
+});
+
+/** How many of so many small writes are done at once; every `slowEach`th takes 2 ms. */
+async function writtenNow(writes: number, slowEach: number): Promise<number> {
+  const noted = new NotedFile();
+  const file = noted.asFile();
+  const writer = new LogWriter(logWriters['overwrite-dsync'], noted.clock, true);
+  for (let i = 1; i <= writes; i++) {
+    noted.takesMs = i % slowEach === 0 ? 2 : 0.1;
+    await writer.write(file, new Uint8Array(4096), 0);
+  }
+  return noted.notes.filter((note) => note === 'now').length;
+}
+
+test('a write that is slow now and then changes nothing, and a disk that is slow is tried less and less often', async () => {
+  assert.equal(await writtenNow(1000, 10), 1000 - 16);
+  const tried = await writtenNow(10_000, 1);
+  // Five tries each before it is given up, after 16, 32, 64 ... 4096 writes.
+  assert.ok(tried > 0 && tried <= 50, `${tried} slow writes held the main thread`);
 });
 
 test('a writer under delayed durability never holds the main thread', async () => {
