@@ -21,7 +21,7 @@ import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRename } from './oplog/definition-notes.ts';
 import type { Oplog } from './oplog/oplog.ts';
-import { dictionaryOptionsOf } from './dictionary-option.ts';
+import { dictionaryOptionsOf, smallValues } from './dictionary-option.ts';
 import { parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, location, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { whileHeld } from './hold.ts';
@@ -146,10 +146,10 @@ export class StoredCatalog implements Catalog {
 
   #newCollection(txn: StoredTransaction, options: Document): NameEntry {
     const dictionary = txn.engine.createDictionary(dictionaryOptionsOf(options));
-    const idIndex = options.get('capped') === true || primaryKeyPatternOf(options) !== undefined ? txn.engine.createDictionary() : undefined;
+    const idIndex = options.get('capped') === true || primaryKeyPatternOf(options) !== undefined ? txn.engine.createDictionary(smallValues) : undefined;
     const timeSeries = timeSeriesOf(options);
     const first = timeSeries === undefined ? undefined : firstIndexSpec(timeSeries);
-    const indexes = first === undefined ? [] : [readyIndex(first, txn.engine.createDictionary())];
+    const indexes = first === undefined ? [] : [readyIndex(first, txn.engine.createDictionary(smallValues))];
     const entry = { kind: 'collection', uuid: this.#uuid(), dictionary, idIndex, options, indexes } as const;
     return options.get('partitioned') === true ? withFirstPart(txn, entry, this.#env.clock.nowMs()) : entry;
   }

@@ -82,6 +82,14 @@ export function dictionaryOptionsOf(options: Document): Partial<DictionaryOption
   return { ...(typeof compression === 'string' ? { compression: compressions.get(compression) ?? 'zstd' } : {}), ...found };
 }
 
+/** The engine's options for an index. Its entries are written under the locks of their documents, so none of them may lie beside the tree. */
+export function indexDictionaryOptionsOf(spec: Document): Partial<DictionaryOptions> {
+  return { ...dictionaryOptionsOf(spec), ...smallValues };
+}
+
+/** Of a dictionary whose keys others' locks cover. */
+export const smallValues: Partial<DictionaryOptions> = { largeValueBytes: 0 };
+
 /** How a dictionary is kept, under TokuMX's names. */
 export function describeDictionaryOptions({ compression, pageBytes, readPageBytes, fanout }: DictionaryOptions): Document {
   return Document.of({ compression, pageSize: pageBytes, readPageSize: readPageBytes, fanout });

@@ -19,7 +19,7 @@ import type { Namespace } from './namespace.ts';
 import type { ObjectMaker } from './object-maker.ts';
 import { withIndexes } from './partition/partition-entry.ts';
 import { OnlineBuild } from './online-build.ts';
-import { dictionaryOptionsOf } from './dictionary-option.ts';
+import { indexDictionaryOptionsOf } from './dictionary-option.ts';
 import { attemptsMax, duplicateKey, isTransient, noCollection } from './refusal.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import type { StoredIndex } from './stored-index.ts';
@@ -108,7 +108,7 @@ export class IndexBuilds {
   /** Puts new indexes into the collection's entry; gives them as they are in it. */
   async #register(txn: StoredTransaction, collection: StoredCollection, wanted: readonly IndexDefinition[]): Promise<readonly StoredIndex[]> {
     await this.#parts.catalog.lockName(txn, collection.ns);
-    const rows = wanted.map(({ spec }) => readyIndex(spec, txn.engine.createDictionary(dictionaryOptionsOf(spec))));
+    const rows = wanted.map(({ spec }) => readyIndex(spec, txn.engine.createDictionary(indexDictionaryOptionsOf(spec))));
     const named = await this.#parts.catalog.replaceEntry(txn, collection, withIndexes(txn, collection.entry, rows));
     if (named.kind !== 'collection') throw noCollection(collection.ns);
     const fresh = new Set(rows.map(({ dictionary }) => dictionary));

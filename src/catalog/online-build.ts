@@ -14,7 +14,7 @@ import type { IndexEntryRow } from './entry.ts';
 import type { DefinitionChanges } from './definition-changes.ts';
 import { readSide } from './side-row.ts';
 import type { ObjectMaker } from './object-maker.ts';
-import { dictionaryOptionsOf } from './dictionary-option.ts';
+import { indexDictionaryOptionsOf, smallValues } from './dictionary-option.ts';
 import { buildAborted, duplicateKey } from './refusal.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import type { StoredIndex } from './stored-index.ts';
@@ -94,8 +94,8 @@ export class OnlineBuild {
   }
 
   #newIndex(txn: StoredTransaction, definition: IndexDefinition): Building {
-    const dictionary = txn.engine.createDictionary(dictionaryOptionsOf(definition.spec));
-    const side = definition.unique ? txn.engine.createDictionary() : undefined;
+    const dictionary = txn.engine.createDictionary(indexDictionaryOptionsOf(definition.spec));
+    const side = definition.unique ? txn.engine.createDictionary(smallValues) : undefined;
     return { index: this.#parts.maker.indexFor(definition, dictionary), row: { spec: definition.spec, dictionary, building: true, side }, flags: new Set() };
   }
 

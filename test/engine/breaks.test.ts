@@ -7,7 +7,7 @@ import { openEnvironment } from '../../src/engine/index.ts';
 import { plant } from '../support/plant.ts';
 import { catchBreak } from './catchers.ts';
 import type { OpenEnvironment } from './history.ts';
-import type { Catcher } from './planted-breaks.ts';
+import type { Catcher } from './planted-break.ts';
 import { plantedBreaks } from './planted-breaks.ts';
 
 /** Seeds that are tried when the noted one does not notice. */

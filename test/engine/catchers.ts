@@ -6,7 +6,7 @@ import { runConcurrent, runImages, runLives } from './crash-history.ts';
 import { History } from './history.ts';
 import type { OpenEnvironment } from './history.ts';
 import { failWrites } from './nth-io.ts';
-import type { Catcher } from './planted-breaks.ts';
+import type { Catcher } from './planted-break.ts';
 import { withLargeValues } from './large-values.ts';
 import { runRanges } from './range-history.ts';
 import { scenarios } from './scenarios.ts';

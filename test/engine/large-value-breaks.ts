@@ -1,6 +1,6 @@
 // Law 23 broken one by one, as planted-breaks.ts has the others.
 
-import type { Catcher, PlantedBreak } from './planted-breaks.ts';
+import type { Catcher, PlantedBreak } from './planted-break.ts';
 
 const scenario = (name: string): Catcher => ({ by: 'scenario', name });
 const history = (seed: number): Catcher => ({ by: 'large history', seed });

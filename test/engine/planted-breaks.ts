@@ -1,19 +1,8 @@
 // The laws of the engine broken one by one: a changed line in a copy of the compiled code, and what notices. docs/recovery.md has the table.
 // A break that nothing notices means that the tests are too weak, not that the break is harmless.
 
-import type { Break } from '../support/plant.ts';
 import { largeValueBreaks } from './large-value-breaks.ts';
-
-/** What is run against a copy: a kind of history and its seed, or the name of a scenario. */
-export type Catcher =
-  | { readonly by: 'history' | 'ranges' | 'clients' | 'images' | 'lives' | 'failing writes' | 'large history' | 'large clients' | 'large images' | 'large lives'; readonly seed: number }
-  | { readonly by: 'scenario'; readonly name: string };
-
-export interface PlantedBreak extends Break {
-  readonly law: string;
-  readonly name: string;
-  readonly caught: Catcher;
-}
+import type { Catcher, PlantedBreak } from './planted-break.ts';
 
 const history = (seed: number): Catcher => ({ by: 'history', seed });
 const ranges = (seed: number): Catcher => ({ by: 'ranges', seed });

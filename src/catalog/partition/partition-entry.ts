@@ -6,7 +6,7 @@ import { DateTime } from '../../bson/index.ts';
 import type { Document } from '../../bson/index.ts';
 import type { DictionaryId } from '../../engine/index.ts';
 import type { IndexEntryRow, NameEntry } from '../entry.ts';
-import { dictionaryOptionsOf } from '../dictionary-option.ts';
+import { dictionaryOptionsOf, indexDictionaryOptionsOf, smallValues } from '../dictionary-option.ts';
 import { location } from '../refusal.ts';
 import type { StoredTransaction } from '../transaction.ts';
 import { dictionariesOf } from './partition-row.ts';
@@ -22,8 +22,8 @@ function newPart(txn: StoredTransaction, entry: Omit<CollectionEntry, 'partition
     max: undefined,
     created: new DateTime(nowMs),
     dictionary: engine.createDictionary(dictionaryOptionsOf(entry.options)),
-    idIndex: entry.idIndex === undefined ? undefined : engine.createDictionary(),
-    indexes: entry.indexes.map(({ spec }) => engine.createDictionary(dictionaryOptionsOf(spec))),
+    idIndex: entry.idIndex === undefined ? undefined : engine.createDictionary(smallValues),
+    indexes: entry.indexes.map(({ spec }) => engine.createDictionary(indexDictionaryOptionsOf(spec))),
   };
 }
 
@@ -60,7 +60,7 @@ export function dropPart(txn: StoredTransaction, part: PartitionRow): void {
 export function withIndexes(txn: StoredTransaction, entry: CollectionEntry, rows: readonly IndexEntryRow[]): CollectionEntry {
   const indexes = [...entry.indexes, ...rows];
   if (entry.partitions === undefined) return { ...entry, indexes };
-  const share = ({ spec }: IndexEntryRow): DictionaryId => txn.engine.createDictionary(dictionaryOptionsOf(spec));
+  const share = ({ spec }: IndexEntryRow): DictionaryId => txn.engine.createDictionary(indexDictionaryOptionsOf(spec));
   return { ...entry, indexes, partitions: entry.partitions.map((part) => ({ ...part, indexes: [...part.indexes, ...rows.map(share)] })) };
 }
 
