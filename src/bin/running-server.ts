@@ -2,7 +2,7 @@
 
 import { EngineError } from '../base/errors.ts';
 import type { Document } from '../bson/index.ts';
-import { openCatalog } from '../catalog/index.ts';
+import { openCatalog, updateTable } from '../catalog/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import { openCommandServer } from '../command/index.ts';
 import type { CommandDispatcher } from '../command/index.ts';
@@ -75,6 +75,7 @@ export class RunningServer {
     try {
       const engine = await openEnvironment(env, options.dbPath, {
         cacheBytes: options.cacheBytes,
+        updates: updateTable,
         checkpointPeriodMs: options.checkpointPeriodMs,
         // A command that waits longer tries again, and looks at its own time limit meanwhile.
         lockWaitMs: 1000,

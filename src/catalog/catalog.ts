@@ -8,7 +8,7 @@ import { Binary, Document, equalValues } from '../bson/index.ts';
 import type { Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Env } from '../env/index.ts';
-import { multikeyRangeOf, nameKey, nameRange, namespaceOfKey, encodeEntry, readyIndex } from './entry.ts';
+import { multikeyRangeOf, unsizedKey, nameKey, nameRange, namespaceOfKey, encodeEntry, readyIndex } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import { IndexBuilds } from './index-build.ts';
 import type { BuildParts } from './index-build.ts';
@@ -29,7 +29,9 @@ import { addPartition, dropPartition } from './partition/change-partitions.ts';
 import { dropPart, withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
 import { primaryKeyPatternOf } from './primary-key.ts';
 import { reIndex } from './reindex.ts';
+import { canUpdateFast, updateFast } from './fast-write.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
+import { afterSoon } from './soon.ts';
 import { StoredCollection } from './stored-collection.ts';
 import { indexCount } from './time-series-index.ts';
 import { firstIndexSpec, timeSeriesOf } from './time-series.ts';
@@ -38,7 +40,7 @@ import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
 import { copyAsCapped } from './capped-copy.ts';
 import { beginCollectionLoad, checkLoadable } from './collection-load.ts';
-import type { CappedCopy, Catalog, CatalogTransaction, Collection, CollectionLoad, IndexBuild, IndexChoice, IndexesCreated, IndexKept, Reindexing, RenameChoices, View } from './types.ts';
+import type { CappedCopy, Catalog, CatalogTransaction, Collection, CollectionLoad, IndexBuild, IndexChoice, IndexesCreated, IndexKept, RecordKey, Reindexing, RenameChoices, View } from './types.ts';
 
 const viewDepthMax = 20;
 
@@ -293,6 +295,11 @@ export class StoredCatalog implements Catalog {
     return collection instanceof StoredCollection && !this.oplog.logs(collection.ns.db) && canRemoveRange(collection, range);
   }
 
+  updateFast(txn: CatalogTransaction, collection: Collection, key: RecordKey, { update, bypassValidation }: { readonly update: Document; readonly bypassValidation: boolean }): Soon<boolean> {
+    if (!(collection instanceof StoredCollection) || this.oplog.logs(collection.ns.db) || !canUpdateFast(collection, update, bypassValidation)) return false;
+    return afterSoon(updateFast(storedTransaction(txn), collection, key, update), () => true);
+  }
+
   async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number> {
     if (!(collection instanceof StoredCollection)) throw new AssertionError('a collection of this catalog');
     return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, checkInterrupt });
@@ -382,6 +389,7 @@ export class StoredCatalog implements Catalog {
     }
     for (const part of named.entry.partitions ?? []) dropPart(txn, part);
     if (named.entry.idIndex !== undefined) await this.#dropIndex(txn, named.entry.idIndex);
+    await txn.engine.removeCovered(this.#engine.catalogDictionary, unsizedKey(named.dictionary));
     txn.engine.dropDictionary(named.dictionary);
   }
 

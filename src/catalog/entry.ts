@@ -48,6 +48,7 @@ const nameLetter = letter('c');
 const multikeyLetter = letter('m');
 const segmentLetter = letter('o');
 const loadLetter = letter('l');
+const unsizedLetter = letter('s');
 
 export const formatKey: Uint8Array = encodeUtf8('f');
 
@@ -99,6 +100,9 @@ export const multikeyRangeOf = (id: DictionaryId): KeyRange => ({
 export function multikeyOfKey(key: Uint8Array): MultikeyFlag {
   return { dictionary: idOfKey(key), field: key[7] as number, component: key[8] as number };
 }
+
+/** A row that is there from the first update on that was written without a read: bytes of the collection's documents are not counted since. */
+export const unsizedKey = (id: DictionaryId): Uint8Array => idKey(unsizedLetter, id, []);
 
 export const segmentKey = (id: DictionaryId): Uint8Array => idKey(segmentLetter, id, []);
 export const segmentRange: KeyRange = { from: Uint8Array.of(segmentLetter), to: Uint8Array.of(segmentLetter + 1) };

@@ -6,6 +6,7 @@ export { exactValues } from './slot-key.ts';
 export { textFieldsOf } from './special/text-keys.ts';
 export { wildcardPathField, wildcardShapeOf } from './special/wildcard-keys.ts';
 export type { WildcardShape } from './special/wildcard-keys.ts';
+export { fastUpdateErrors, updateTable } from './fast-update.ts';
 export { openCatalog } from './open.ts';
 export { compareTimes } from './oplog/operation-cursor.ts';
 export type { Operation, OperationClock, OperationCursor, OperationKind } from './oplog/operation.ts';

@@ -8,6 +8,7 @@ import type { DictionaryId, Environment } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 import type { QueryOptions } from '../query/index.ts';
 import { multikeyOfKey, multikeyRangeOf } from './entry.ts';
+import { UnsizedFlag } from './fast-write.ts';
 import type { NameEntry } from './entry.ts';
 import { IncomingDocuments } from './incoming.ts';
 import { defineIndex, primarySpec, primarySpecOf } from './index-spec.ts';
@@ -134,7 +135,7 @@ export class ObjectMaker {
 }
 
 function freshState(): CollectionState {
-  return { version: 0, held: undefined, build: undefined, committing: new Roster(), lastWrite: 0, lastRecord: undefined };
+  return { version: 0, held: undefined, build: undefined, committing: new Roster(), lastWrite: 0, unsized: new UnsizedFlag(), lastRecord: undefined };
 }
 
 async function loadFlags(txn: StoredTransaction, dictionary: DictionaryId, index: StoredIndex): Promise<void> {

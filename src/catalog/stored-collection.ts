@@ -12,6 +12,7 @@ import { checkCollection } from './check.ts';
 import { DocumentChange, readLocked } from './document-change.ts';
 import type { ChangedCollection } from './changed-collection.ts';
 import type { KeyMove } from './document-change.ts';
+import { unsizedKey } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import type { IncomingDocuments } from './incoming.ts';
 import { checkDepth, documentBytesMax } from './incoming.ts';
@@ -333,6 +334,10 @@ export class StoredCollection implements Collection {
   partitionInfo(): readonly PartitionInfo[] | undefined {
     const primary = this.indexes.find((index) => index.isPrimary);
     return primary === undefined ? undefined : this.partitions?.info(primary);
+  }
+
+  isSized(txn: CatalogTransaction): Soon<boolean> {
+    return afterSoon(txn.engine.get(this.catalogDictionary, unsizedKey(this.dictionary)), (row) => row === undefined);
   }
 
   check(txn: CatalogTransaction, checkInterrupt?: () => void): Promise<CollectionCheck> {

@@ -10,6 +10,7 @@ import type { Namespace } from './namespace.ts';
 import type { NewOperation, OperationOwner } from './oplog/operation.ts';
 import { sizeOf } from './oplog/operation-row.ts';
 import type { CommitRows, Oplog } from './oplog/oplog.ts';
+import type { UnsizedFlag } from './fast-write.ts';
 import type { CatalogTransaction } from './types.ts';
 
 /** What all objects that stand for one collection share, whatever its definition was when they were made. */
@@ -24,6 +25,8 @@ export interface CollectionState {
   readonly committing: Roster<Promise<unknown>>;
   /** The newest commit of a transaction that wrote it, as far as it is known. */
   lastWrite: number;
+  /** Whether its bytes are no longer counted exactly, as far as this program knows. */
+  readonly unsized: UnsizedFlag;
   /** Of a capped collection: the newest number given to a document; undefined until one is asked for. */
   lastRecord: number | undefined;
 }

@@ -383,6 +383,11 @@ export interface Catalog {
   addPartition(ns: Namespace, newMax: Document | undefined, txn?: CatalogTransaction): Promise<void>;
   /** A part less, with all its documents and entries, at once. 17252, 17253, 17306, 17307. */
   dropPartition(txn: CatalogTransaction, ns: Namespace, id: number): Promise<void>;
+  /**
+   * Writes an update of operators with the lock of its document and without reading it, if the collection lets it; else nothing is done. What the document
+   * refuses is not told: it stays as it is, and one that is not there stays so.
+   */
+  updateFast(txn: CatalogTransaction, collection: Collection, key: RecordKey, change: { readonly update: Document; readonly bypassValidation: boolean }): Soon<boolean>;
   /** Whether all documents of a range of record keys can go at once: all of a collection, or a part that no index but that on `_id` has. */
   canRemoveRange(collection: Collection, range: KeyRange): boolean;
   /**

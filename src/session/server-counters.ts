@@ -19,6 +19,8 @@ export class ServerCounters {
   bytesIn = 0;
   bytesOut = 0;
   requests = 0;
+  /** Updates that asked to be written without a read, and those that were. */
+  readonly fastUpdates: { eligible: number; performed: number } = { eligible: 0, performed: 0 };
   readonly operations: OperationCounts = { insert: 0, query: 0, update: 0, delete: 0, getmore: 0, command: 0 };
   transactionsStarted = 0;
   transactionsCommitted = 0;

@@ -3,7 +3,7 @@
 
 import { CommandError, EngineError } from '../base/errors.ts';
 import { describeValue, Document, validateDocument } from '../bson/index.ts';
-import { namespaceOf, openCatalog, salvagedName } from '../catalog/index.ts';
+import { namespaceOf, openCatalog, salvagedName, updateTable } from '../catalog/index.ts';
 import type { Catalog, Collection, SalvagedName } from '../catalog/index.ts';
 import { openEnvironment, readDirectory } from '../engine/index.ts';
 import type { Damage, DictionaryId, DirectoryReader, FoundRow } from '../engine/index.ts';
@@ -40,9 +40,9 @@ export async function salvageDirectory(env: Env, order: SalvageOrder): Promise<S
   if (!(await env.files.exists(`${order.from}/data.frond`))) throw new EngineError('io', `there is no FrondDB data in ${order.from}`);
   if (await env.files.exists(`${order.to}/data.frond`)) throw new EngineError('io', `${order.to} holds data already`);
   const damages: Damage[] = [];
-  const reader = await readDirectory(env, order.from, (damage) => damages.push(damage));
+  const reader = await readDirectory(env, order.from, (damage) => damages.push(damage), updateTable.functions);
   try {
-    const engine = await openEnvironment(env, order.to, { cacheBytes: order.cacheBytes });
+    const engine = await openEnvironment(env, order.to, { cacheBytes: order.cacheBytes, updates: updateTable });
     try {
       const salvage = new Salvage(reader, await openCatalog(engine, env), order);
       await salvage.run(() => damages.some(({ dictionary }) => dictionary === catalogDictionary));

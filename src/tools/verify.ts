@@ -2,7 +2,7 @@
 // index entries, each entry its document, and that counts and sizes are what they are said to be.
 
 import { EngineError } from '../base/errors.ts';
-import { openCatalog } from '../catalog/index.ts';
+import { openCatalog, updateTable } from '../catalog/index.ts';
 import type { Catalog, CatalogTransaction } from '../catalog/index.ts';
 import { openEnvironment } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
@@ -20,7 +20,7 @@ export interface DirectoryReport {
 /** Opens the directory (recovering what a crash left), checks it, and closes it. `locked` when a server has it open, `io` when it is not there. */
 export async function verifyDirectory(env: Env, path: string, cacheBytes: number): Promise<DirectoryReport> {
   if (!(await env.files.exists(`${path}/data.frond`))) throw new EngineError('io', `there is no FrondDB data in ${path}`);
-  const engine = await openEnvironment(env, path, { cacheBytes });
+  const engine = await openEnvironment(env, path, { cacheBytes, updates: updateTable });
   try {
     const { problems, dictionaries, blocks } = await engine.verify();
     const found = { problems: problems.map(({ message }) => message), collections: 0, documents: 0, entries: 0 };

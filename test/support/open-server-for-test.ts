@@ -3,7 +3,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import { openCatalog } from '../../src/catalog/index.ts';
+import { openCatalog, updateTable } from '../../src/catalog/index.ts';
 import { openCommandServer } from '../../src/command/index.ts';
 import { openEnvironment } from '../../src/engine/index.ts';
 import { openHostNetwork, openMemoryEnv, type Env, type TlsSettings } from '../../src/env/index.ts';
@@ -42,7 +42,7 @@ export interface ServerForTestOptions {
 
 export async function openServerForTest(options: ServerForTestOptions = {}): Promise<ServerForTest> {
   const env = options.env ?? (await openMemoryEnv());
-  const engine = await openEnvironment(env, '/data', { cacheBytes: options.cacheBytes ?? 64 * 1024 * 1024 });
+  const engine = await openEnvironment(env, '/data', { cacheBytes: options.cacheBytes ?? 64 * 1024 * 1024, updates: updateTable });
   const catalog = await openCatalog(engine, env, { oplogBytes: options.oplogBytes ?? 16 * 1024 * 1024 });
   const counters = new ServerCounters(1000);
   const log = new ServerLog(env.clock);

@@ -131,6 +131,7 @@ const positive = { low: 1, high: INT32_MAX };
 export const PARAMETERS: ReadonlyMap<string, Parameter> = new Map<string, Parameter>([
   ['allowDiskUseByDefault', keptFlag('allowDiskUseByDefault', true)],
   ['atomicStatements', keptFlag('atomicStatements', false)],
+  ['fastUpdates', keptFlag('fastUpdates', false)],
   ['authSchemaVersion', constant(5)],
   ['authenticationMechanisms', constant(BsonArray.of(['MONGODB-X509', 'SCRAM-SHA-1', 'SCRAM-SHA-256']), true)],
   ['automationServiceDescriptor', automationServiceDescriptor],

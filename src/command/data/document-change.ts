@@ -28,6 +28,8 @@ export interface DocumentChange {
   apply(before: Document): Changed;
   /** Throws where the documents of a time series may not be changed so; absent: they may. */
   readonly checkTimeSeries?: ((options: TimeSeriesOptions) => void) | undefined;
+  /** The operators, where the statement asks for an update without a read and says nothing that would need one. */
+  readonly fast?: Document | undefined;
   /** The document to insert where none matches; undefined: none is. May give undefined for a document that is not to be inserted. */
   readonly upsert?: (() => Document | undefined) | undefined;
 }

@@ -46,8 +46,16 @@ export function compileUpdateChange(
       // A replacement counts as a modification even when it says what was there.
       return { after: doc, modified: modified || update.kind === 'replacement' };
     },
+    fast: isFastStatement(context, statement) && statement.update instanceof Document && update.kind === 'operators' && !update.needsPosition ? statement.update : undefined,
     upsert: statement.upsert === true ? () => update.forUpsert(filter, { ...surroundings, newId: () => server.ids.next() }) : undefined,
   };
+}
+
+/** Whether the statement asks, by itself or by the server's parameter, for an update without a read, and says nothing that would need one. */
+function isFastStatement({ request, server }: CommandContext, { filter, upsert, multi, sort, hint, arrayFilters }: ChangeStatement): boolean {
+  const asked = request.body.get('fastUpdate') ?? server.parameters.get('fastUpdates');
+  if (asked !== true || upsert === true || multi === true || sort !== undefined || hint !== undefined || (arrayFilters?.length ?? 0) > 0) return false;
+  return filter.keys().join() === '_id';
 }
 
 function shapeOf(update: Document | BsonArray, kind: Update['kind']): ChangeShape | 'replacement' | undefined {

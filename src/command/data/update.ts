@@ -86,7 +86,7 @@ function checkStatement(context: CommandContext, statement: UpdateStatement): vo
 
 function noteResult(batch: UpdateBatch, index: number, result: SingleResult): void {
   const upserted = result.upserted ? (result.after?.get('_id') ?? null) : undefined;
-  const n = result.before !== undefined || result.upserted ? 1 : 0;
+  const n = result.before !== undefined || result.upserted || result.unread === true ? 1 : 0;
   const nModified = result.modified ? 1 : 0;
   batch.outcome.set(index, { n, nModified, upserted });
   if (n > 0) batch.context.retry?.done(index, { n, nModified, upserted });
@@ -181,6 +181,7 @@ export const update: Command = defineCommand({
     collectionUUID: anyField,
     runtimeConstants: anyField,
     isTimeseriesNamespace: strictBoolField,
+    fastUpdate: strictBoolField,
   },
   run: async (context, fields) => {
     const ns = namespaceOf(context.db, fields.update);
