@@ -13,7 +13,7 @@ describe('updates without a read', async () => {
   const client = await server.wire();
   after(() => server.close());
 
-  async function update(name: string, q: Document, u: Document, more: Record<string, Value> = { fastUpdate: true }, statement: Record<string, Value> = {}): Promise<[Value | undefined, Value | undefined]> {
+  async function update(name: string, q: Document, u: Document, { statement = {}, ...more }: { readonly statement?: Record<string, Value>; readonly fastUpdate?: boolean } = { fastUpdate: true }): Promise<[Value | undefined, Value | undefined]> {
     const reply = await client.command('test', { update: name, updates: list([doc({ q, u, ...statement })]), ...more });
     assert.equal(reply.get('writeErrors'), undefined, describeValue(reply.get('writeErrors') ?? null));
     return [reply.get('n'), reply.get('nModified')];
@@ -75,10 +75,10 @@ describe('updates without a read', async () => {
     assert.deepEqual(await update('read', doc({ _id: 2 }), doc({ $set: doc({ 'i.0.k': 2 }) })), [0, 0]);
     assert.deepEqual(await update('read', doc({ _id: 1, n: 7 }), doc({ $set: doc({ n: 2 }) })), [0, 0]);
     assert.deepEqual(await update('read', doc({ _id: 2 }), doc({ $currentDate: doc({ n: true }) })), [0, 0]);
-    assert.deepEqual(await update('read', doc({ _id: 2 }), doc({ $set: doc({ n: 1 }) }), { fastUpdate: true }, { multi: true }), [0, 0]);
+    assert.deepEqual(await update('read', doc({ _id: 2 }), doc({ $set: doc({ n: 1 }) }), { fastUpdate: true, statement: { multi: true } }), [0, 0]);
     assert.deepEqual(await update('read', doc({ _id: 2 }), doc({ $set: doc({ n: 1 }) }), {}), [0, 0]);
     assert.equal((await counts())['performed'], before['performed']);
-    assert.deepEqual(await update('read', doc({ _id: 3 }), doc({ $set: doc({ n: 1 }) }), { fastUpdate: true }, { upsert: true }), [1, 0]);
+    assert.deepEqual(await update('read', doc({ _id: 3 }), doc({ $set: doc({ n: 1 }) }), { fastUpdate: true, statement: { upsert: true } }), [1, 0]);
     assert.deepEqual(await update('read', doc({ _id: 1 }), doc({ $set: doc({ n: 2 }) })), [1, 1]);
     assert.equal((await counts())['performed'], Number(before['performed']) + 1);
     assert.equal((await client.command('test', { validate: 'read', full: true })).get('valid'), true);

@@ -75,4 +75,14 @@ export const knownDifferences: readonly KnownDifference[] = [
       assert.deepEqual(await db.collection('plans').aggregate([{ $planCacheStats: {} }]).toArray(), []);
     },
   },
+  {
+    number: 8,
+    title: 'An update may ask not to be read for',
+    text: '`update` takes `fastUpdate`, and there is a parameter `fastUpdates`, both as in TokuMX and off by themselves: then `n` and `nModified` say 1 without a look ([tokumx.md](tokumx.md), `test/command/fast-updates.test.ts`).',
+    show: async (db) => {
+      const reply = await db.command({ update: 'unread', updates: [{ q: { _id: 1 }, u: { $inc: { n: 1 } } }], fastUpdate: true });
+      assert.equal(reply['ok'], 1);
+      assert.equal((await db.admin().command({ getParameter: 1, fastUpdates: 1 }))['fastUpdates'], false);
+    },
+  },
 ];
