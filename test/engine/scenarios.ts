@@ -273,6 +273,22 @@ async function removeAboveLeaf(open: OpenEnvironment): Promise<void> {
   });
 }
 
+/** Law 11: of two versions in one front the older one goes down with the newer while somebody sees it. */
+async function flushUnderReader(open: OpenEnvironment): Promise<void> {
+  const options: Partial<EngineOptions> = { frontBytes: 3000, bufferBytes: 1_000_000, dictionary: { compression: 'none', pageBytes: 1024, readPageBytes: 512, fanout: 4 } };
+  await withEngine(open, options, async (engine, id, sim) => {
+    for (let i = 0; i < 100; i++) await put(engine, id, `key ${i}`, 'x'.repeat(100));
+    await sim.clock.sleep(100);
+    await put(engine, id, 'key 50', 'older');
+    const read = engine.begin('read');
+    await put(engine, id, 'key 50', 'newer');
+    for (let i = 0; i < 30; i++) await put(engine, id, `other ${i}`, 'x'.repeat(100));
+    await sim.clock.sleep(100);
+    assert.deepEqual(await read.get(id, encode('key 50')), encode('older'));
+    read.abort();
+  });
+}
+
 /** Law 17: the log is made shorter only behind a durable checkpoint. */
 async function shorterLog(open: OpenEnvironment): Promise<void> {
   const options: Partial<EngineOptions> = { cacheBytes: MiB, logSegmentBytes: 131_072, checkpointPeriodMs: 1_000_000, frontBytes: 50_000 };
@@ -399,6 +415,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a full disk refuses what grows, lets deletes through, and uses what they give back': fullDisk,
   'memory stays within the budget': boundedMemory,
   'a remove above a leaf hides what is in the leaf': removeAboveLeaf,
+  'an older version goes down with the newer one while somebody sees it': flushUnderReader,
   'deleting everything reads no leaf and gives the space back': deleteAllUnread,
   'a range in the middle frees whole subtrees, and reads step over it': deletePart,
   'a snapshot goes on seeing what a range delete took, and the space comes back after it': deleteUnderReader,
