@@ -5,7 +5,7 @@ import { AssertionError, CommandError } from '../base/errors.ts';
 import { must } from '../base/assert.ts';
 import { equalBytes } from '../base/bytes.ts';
 import { Binary, Document, equalValues } from '../bson/index.ts';
-import type { Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
+import type { DictionaryId, Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Env } from '../env/index.ts';
 import { multikeyRangeOf, unsizedKey, nameKey, nameRange, namespaceOfKey, encodeEntry, readyIndex } from './entry.ts';
@@ -28,6 +28,7 @@ import { whileHeld } from './hold.ts';
 import { addPartition, dropPartition } from './partition/change-partitions.ts';
 import { dropPart, withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
 import { primaryKeyPatternOf } from './primary-key.ts';
+import { describeKey } from './describe-key.ts';
 import { reIndex } from './reindex.ts';
 import { canUpdateFast, updateFast } from './fast-write.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
@@ -88,7 +89,23 @@ export class StoredCatalog implements Catalog {
   }
 
   lookup(txn: CatalogTransaction, ns: Namespace): Soon<Named | undefined> {
-    return this.#names.lookup(storedTransaction(txn), ns);
+    const stored = storedTransaction(txn);
+    const found = this.#names.lookup(stored, ns);
+    return stored.isIsolated ? this.#alone(stored, ns, found) : found;
+  }
+
+  /** Keeps others from what the name stands for, as far as the transaction can still have it. */
+  async #alone(txn: StoredTransaction, ns: Namespace, found: Soon<Named | undefined>): Promise<Named | undefined> {
+    const named = await found;
+    if (named === undefined) await txn.engine.lock(this.#engine.catalogDictionary, nameKey(ns));
+    if (named?.kind !== 'collection' || named.owner === txn) return named;
+    for (const dictionary of named.partitions?.parts.map((part) => part.dictionary) ?? [named.dictionary]) {
+      if (txn.isolated?.has(dictionary) === true) continue;
+      await txn.engine.lockRange(dictionary, {});
+      if (this.#engine.lastWrite(dictionary, txn.snapshot) === undefined) throw changedMeanwhile(ns.text);
+      (txn.isolated ??= new Set()).add(dictionary);
+    }
+    return named;
   }
 
   collection(txn: CatalogTransaction, ns: Namespace): Soon<StoredCollection | undefined> {
@@ -329,6 +346,10 @@ export class StoredCatalog implements Catalog {
 
   async dropPartition(txn: CatalogTransaction, ns: Namespace, id: number): Promise<void> {
     await dropPartition(this, storedTransaction(txn), { ns, id });
+  }
+
+  describeKey(dictionary: DictionaryId, key: Uint8Array | undefined): { readonly index: string; readonly values: Document } | undefined {
+    return describeKey(this.#names.all(), dictionary, key);
   }
 
   builds(): readonly IndexBuild[] {

@@ -59,6 +59,11 @@ export class NameTable implements TransactionObserver {
     return this.#states.get(text)?.current;
   }
 
+  /** All newest committed objects. */
+  all(): readonly Named[] {
+    return [...this.#states.values()].flatMap(({ current }) => (current === undefined ? [] : [current]));
+  }
+
   lookup(txn: StoredTransaction, ns: Namespace): Soon<Named | undefined> {
     const own = txn.hasNameChanges ? this.#own.get(txn)?.findLast((change) => change.text === ns.text) : undefined;
     if (own !== undefined) return own.after;

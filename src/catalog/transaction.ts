@@ -65,6 +65,9 @@ export class StoredTransaction implements CatalogTransaction {
   hasNameChanges = false;
   /** The name of the collection that is being loaded for it. */
   loading: string | undefined;
+  /** Whether it keeps others from what it looks at, and the dictionaries that it has. */
+  isIsolated = false;
+  isolated: Set<DictionaryId> | undefined;
   readonly #written: CollectionVersion[] = [];
   #flags: Map<FlaggedIndex, Set<number>> | undefined;
   #lastWritten: CollectionVersion | undefined;
@@ -84,6 +87,14 @@ export class StoredTransaction implements CatalogTransaction {
     this.mode = engine.mode;
     this.snapshot = engine.snapshot;
     this.#observer = observer;
+  }
+
+  get id(): number {
+    return this.engine.id;
+  }
+
+  isolate(): void {
+    this.isIsolated = true;
   }
 
   get hasWritten(): boolean {

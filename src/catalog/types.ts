@@ -23,6 +23,13 @@ export interface CatalogTransaction {
   readonly engine: Transaction;
   readonly mode: TransactionMode;
   readonly snapshot: Seq;
+  /** The engine's number of it. */
+  readonly id: number;
+  /**
+   * From now on nobody else writes to the collections that it looks at, nor makes those that it finds missing, until it ends: what it reads is as if it were alone. A
+   * collection that others have written since its snapshot, or are writing to, is `write-conflict`.
+   */
+  isolate(): void;
   /** Whether anything was written or changed in it so far. */
   readonly hasWritten: boolean;
   /** For the log: the session and number under which this is done. */
@@ -372,6 +379,8 @@ export interface Catalog {
   /** 26, 27, 72. */
   dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }>;
   builds(): readonly IndexBuild[];
+  /** What a key of the engine is: `db.collection.$index`, and the values; undefined: of nothing that has a name. */
+  describeKey(dictionary: DictionaryId, key: Uint8Array | undefined): { readonly index: string; readonly values: Document } | undefined;
   /** Begins to load a collection that is not there, as part of a transaction, which has its name from now on. 16873, 16998, 16999, 17247, 72, and as `create`. */
   beginLoad(txn: CatalogTransaction, ns: Namespace, choices: { readonly specs: readonly Document[]; readonly options: Document }): Promise<CollectionLoad>;
   /** Writes indexes anew, beside everybody, with other options where they are said; how they were kept. 26, 27, 17232, 2, 14, 72. */

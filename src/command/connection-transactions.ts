@@ -4,7 +4,7 @@
 import { CommandError } from '../base/errors.ts';
 import type { ConnectionContext, CursorRegistry } from '../session/index.ts';
 import type { CatalogTransaction } from '../catalog/index.ts';
-import { HeldTransaction } from './held-transaction.ts';
+import { HeldTransaction, type Isolation } from './held-transaction.ts';
 
 /** Open transactions by connection. */
 export class ConnectionTransactions {
@@ -31,11 +31,12 @@ export class ConnectionTransactions {
   }
 
   /** Begins one; 16787 where there is one. */
-  begin(connection: ConnectionContext, storage: CatalogTransaction, startedMs: number): void {
+  begin(connection: ConnectionContext, storage: CatalogTransaction, { startedMs, isolation }: { readonly startedMs: number; readonly isolation: Isolation }): void {
     if (this.#open.has(connection)) throw new CommandError(16787, 'Location16787', 'transaction already exists');
     const txnNumber = this.#next--;
     const transaction = new HeldTransaction(txnNumber, storage, {
       startedMs,
+      isolation,
       onEnd: () => {
         this.#open.delete(connection);
         this.#cursors.killWhere((cursor) => cursor.options.txnNumber === txnNumber);

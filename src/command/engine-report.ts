@@ -1,11 +1,16 @@
 // What commands tell of the engine below without knowing it: counters by name. The engine's environment is one.
 
+import type { DictionaryId, TransactionMode } from '../catalog/index.ts';
 import { Document, type Value } from '../bson/index.ts';
 
 /** The engine, as serverStatus and fsync see it. */
 export interface EngineReport {
   /** Numbers by name. */
   statistics(): object;
+  /** Who waits for a lock. */
+  lockRequests(): readonly { readonly dictionary: DictionaryId; readonly key: Uint8Array | undefined; readonly requesting: number; readonly blocking: number | undefined; readonly waitedMs: number }[];
+  /** Open transactions, each with at most so many of the keys that it has written. */
+  liveTransactions(writtenMax: number): readonly { readonly id: number; readonly mode: TransactionMode; readonly locks: number; readonly written: readonly { readonly dictionary: DictionaryId; readonly key: Uint8Array }[] }[];
   /** Writes a checkpoint. */
   checkpoint(): Promise<void>;
   /** Copies the data into an empty directory while others go on. */

@@ -4,21 +4,26 @@
 import type { CatalogTransaction, CollectionLoad } from '../catalog/index.ts';
 import type { OpenTransaction } from '../session/index.ts';
 
+/** TokuMX's names of what a transaction may see of others. */
+export type Isolation = 'mvcc' | 'serializable' | 'readUncommitted';
+
 /** What a session holds while a transaction is open. */
 export class HeldTransaction implements OpenTransaction {
   readonly txnNumber: bigint;
   readonly startedMs: number;
   readonly storage: CatalogTransaction;
+  readonly isolation: Isolation;
   readonly #onEnd: () => void;
   #ended = false;
   /** Bulk loads that are part of it; the last may be under way. */
   readonly #loads: CollectionLoad[] = [];
   #load: CollectionLoad | undefined;
 
-  constructor(txnNumber: bigint, storage: CatalogTransaction, options: { startedMs: number; onEnd: () => void }) {
+  constructor(txnNumber: bigint, storage: CatalogTransaction, options: { startedMs: number; onEnd: () => void; isolation?: Isolation }) {
     this.txnNumber = txnNumber;
     this.storage = storage;
     this.startedMs = options.startedMs;
+    this.isolation = options.isolation ?? 'mvcc';
     this.#onEnd = options.onEnd;
   }
 

@@ -26,7 +26,7 @@ import { EngineTransaction } from './transaction.ts';
 import { rewriteJob } from './tree/job/rewrite-job.ts';
 import type { RewritePlace } from './tree/job/rewrite-job.ts';
 import { ownTransaction } from './txn/lock-table.ts';
-import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, Load, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
+import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, LiveTransaction, Load, LockRequest, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
 const catalogDictionary = 1 as DictionaryId;
@@ -126,6 +126,17 @@ class FileEnvironment implements Environment {
       this.#backup = undefined;
     });
     return await this.#backup;
+  }
+
+  lockRequests(): readonly LockRequest[] {
+    const { requests, env } = this.#engine.state;
+    const nowMs = env.clock.monotonicMs();
+    return [...requests].map(({ dictionary, key, range, requesting, blocking, sinceMs }) => ({ dictionary, key, range, requesting, blocking: blocking(), waitedMs: nowMs - sinceMs }));
+  }
+
+  liveTransactions(writtenMax: number): readonly LiveTransaction[] {
+    const open = this.#engine.open.all().sort((a, b) => a.id - b.id);
+    return open.flatMap((transaction) => (transaction instanceof EngineTransaction ? [transaction.describe(writtenMax)] : []));
   }
 
   statistics(): EngineStatistics {

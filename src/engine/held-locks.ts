@@ -8,6 +8,7 @@ import type { EngineState } from './state.ts';
 import { lockBytes, ownTransaction } from './txn/lock-table.ts';
 import type { LockOwner, PendingLock } from './txn/lock-table.ts';
 import type { PendingRange } from './txn/range-locks.ts';
+import type { WaitingFor } from './txn/waiting-for.ts';
 import type { DictionaryId, KeyRange, Seq, Soon, TransactionMode } from './types.ts';
 
 /** Fewer locks on keys stay what they are. */
@@ -63,7 +64,9 @@ export class HeldLocks implements LockOwner {
     this.#use(id);
     if (this.#escalated.includes(id)) { this.#checkRecent(id, key, hash); return; }
     if (!state.locks.tryLock(hash, this)) {
-      if (this.#of.mode === 'statement') return this.#waitForLock(hash, id);
+      if (this.#of.mode === 'statement') {
+        return this.#told({ dictionary: id, key: key.slice(), range: {} }, () => state.locks.holderOf(hash), () => this.#waitForLock(hash, id));
+      }
       // The environment's own ends soon, waits for nobody, and changes no value.
       if (state.moving !== undefined && state.locks.isHeldBy(hash, environmentItself)) return this.#lockAfter(state.moving, id, key);
       throw this.#conflict('another transaction holds the key');
@@ -113,7 +116,10 @@ export class HeldLocks implements LockOwner {
     const isStatement = this.#of.mode === 'statement';
     const stand = this.#state.ranges.stand(id, key, this);
     if (stand === 'free' || (stand === 'wanted' && (!isStatement || this.#used.includes(id)))) return undefined;
-    if (isStatement) return whileRangesHold(this.#state, { id, key, owner: this }, () => this.#of.isOpen);
+    if (isStatement) {
+      const wait = (): Promise<void> => whileRangesHold(this.#state, { id, key, owner: this }, () => this.#of.isOpen);
+      return this.#told({ dictionary: id, key: key.slice(), range: {} }, () => this.#state.ranges.otherThan(id, this), wait);
+    }
     throw this.#conflict('another transaction holds a range with the key');
   }
 
@@ -137,10 +143,29 @@ export class HeldLocks implements LockOwner {
   }
 
   async waitForRange(id: DictionaryId, range: KeyRange): Promise<void> {
-    await waitForRange(this.#state, { id, range, owner: this }, (pending) => {
-      this.#waiting = pending;
-    });
+    const wait = (): Promise<void> =>
+      waitForRange(this.#state, { id, range, owner: this }, (pending) => {
+        this.#waiting = pending;
+      });
+    await this.#told({ dictionary: id, key: undefined, range }, () => this.#state.ranges.otherThan(id, this), wait);
     this.#of.checkWritable(id);
+  }
+
+  /** Waits, and lets others be told of it meanwhile. */
+  async #told(what: Pick<WaitingFor, 'dictionary' | 'key' | 'range'>, blocking: () => number | undefined, wait: () => Promise<void>): Promise<void> {
+    const { requests, env } = this.#state;
+    const request: WaitingFor = { ...what, requesting: this.id, blocking, sinceMs: env.clock.monotonicMs() };
+    requests.add(request);
+    try {
+      await wait();
+    } finally {
+      requests.delete(request);
+    }
+  }
+
+  /** How many keys are locked. */
+  get count(): number {
+    return this.#keys.length;
   }
 
   #hold(hash: number): void {

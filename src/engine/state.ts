@@ -19,6 +19,7 @@ import { Tree } from './tree/tree.ts';
 import type { Spill, SpilledFront } from './tree/spilled.ts';
 import { FrontPool } from './txn/front-pool.ts';
 import { LockTable } from './txn/lock-table.ts';
+import type { WaitingFor } from './txn/waiting-for.ts';
 import { WriteSet } from './txn/write-set.ts';
 import { RangeLocks } from './txn/range-locks.ts';
 import { RecentKeys, recentKeyBytes } from './txn/recent-keys.ts';
@@ -59,6 +60,8 @@ export class EngineState {
   readonly cache: PartCache<Part>;
   readonly locks: LockTable = new LockTable();
   readonly ranges: RangeLocks = new RangeLocks();
+  /** What is waited for. */
+  readonly requests: Set<WaitingFor> = new Set();
   readonly recent: RecentKeys;
   readonly snapshots: Snapshots = new Snapshots();
   readonly trees: Map<DictionaryId, Tree> = new Map();

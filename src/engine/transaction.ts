@@ -24,7 +24,7 @@ import { Tree } from './tree/tree.ts';
 import { SpilledWrites } from './spilled-writes.ts';
 import type { OwnMessage } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
-import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
+import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, LiveTransaction, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
 
 /** How often and how long a commit that gives space back waits for the log to have some. */
 const refusalsMax = 40;
@@ -78,9 +78,9 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     state.counters.openTransactions += 1;
   }
 
-  get isOpen(): boolean {
-    return this.#open;
-  }
+  get isOpen(): boolean { return this.#open; }
+
+  describe(most: number): LiveTransaction { return { id: this.id, mode: this.mode, snapshot: this.snapshot, locks: this.#locks?.count ?? 0, written: this.#writes.firstKeys(most) }; }
 
   /** Whether it is open, and of that environment. */
   isOpenIn(parts: EngineParts): boolean {

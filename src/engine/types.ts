@@ -134,6 +134,8 @@ export interface Totals {
  * After an error other than `write-conflict`, `deadlock`, `locked` from `lock`, `put` or `remove`, only `abort` is sensible.
  */
 export interface Transaction {
+  /** Its number in this environment, given in order of beginning. */
+  readonly id: number;
   readonly mode: TransactionMode;
   readonly snapshot: Seq;
   /** Creates a dictionary with the commit; it can be written in this transaction at once. */
@@ -204,6 +206,28 @@ export interface StampedRows {
   readonly values: readonly (readonly Uint8Array[])[];
   /** What they add to the dictionary's count of rows: one of them may stand for many. */
   readonly counted: number;
+}
+
+/** A lock that somebody waits for now. */
+export interface LockRequest {
+  readonly dictionary: DictionaryId;
+  /** The key; undefined: the range from `from` to `to`. */
+  readonly key: Uint8Array | undefined;
+  readonly range: KeyRange;
+  /** Numbers of the transactions. */
+  readonly requesting: number;
+  readonly blocking: number | undefined;
+  readonly waitedMs: number;
+}
+
+/** A transaction that is open now. */
+export interface LiveTransaction {
+  readonly id: number;
+  readonly mode: TransactionMode;
+  readonly snapshot: Seq;
+  /** Keys it holds the locks of, and what it has written of late, at most as many as were asked for. */
+  readonly locks: number;
+  readonly written: readonly { readonly dictionary: DictionaryId; readonly key: Uint8Array }[];
 }
 
 /** What an environment counts; bytes and counts since opening unless said otherwise. */
@@ -326,6 +350,10 @@ export interface Environment {
    */
   lastWrite(id: DictionaryId, snapshot: Seq): Seq | undefined;
   statistics(): EngineStatistics;
+  /** Who waits for a lock, longest first. */
+  lockRequests(): readonly LockRequest[];
+  /** Open transactions, oldest first, each with at most `writtenMax` keys. */
+  liveTransactions(writtenMax: number): readonly LiveTransaction[];
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics;
   /** Ends background work, writes a checkpoint unless poisoned, gives the directory back. Open transactions get `closed`. */
   close(): Promise<void>;

@@ -148,3 +148,81 @@ test('counts, and what TokuMX changes transactionally, are part of the transacti
     assert.equal(await codeOf(mine.command('d', { collMod: 'c' })), 26);
   });
 });
+
+function rows(reply: Document, name: string): readonly Document[] {
+  const list = reply.get(name);
+  assert.ok(list instanceof BsonArray);
+  return list.items().filter((item) => item instanceof Document);
+}
+
+/** The requests for locks, as soon as there are so many. */
+async function pending(client: WireClient, count: number): Promise<readonly Document[]> {
+  for (;;) {
+    const requests = rows(await client.command('admin', { showPendingLockRequests: 1 }), 'requests');
+    if (requests.length === count) return requests;
+  }
+}
+
+const setX = (client: WireClient, id: number): Promise<Document> =>
+  client.command('d', { update: 'c', updates: BsonArray.of([Document.of({ q: Document.of({ _id: id }), u: Document.of({ $set: Document.of({ x: 1 }) }) })]) });
+
+test('who waits for a lock, which one, and who has it, is told while it is so', async () => {
+  await served(async (mine, other, server) => {
+    const third = await server.wire();
+    await insert(mine, 1);
+    await mine.command('d', { beginTransaction: 1 });
+    await setX(mine, 1);
+    const [holder] = rows(await third.command('admin', { showLiveTransactions: 1 }), 'transactions').filter((row) => row.get('client') !== undefined);
+    assert.ok(holder !== undefined);
+    assert.equal(holder.get('isolation'), 'mvcc');
+    const [lock] = rows(holder, 'rowLocks');
+    assert.equal(lock?.get('index'), 'd.c.$_id_');
+    assert.deepEqual(await pending(third, 0), []);
+    const waiting = setX(other, 1);
+    const [request] = await pending(third, 1);
+    assert.equal(request?.get('index'), 'd.c.$_id_');
+    assert.deepEqual(request.get('bounds'), BsonArray.of([Document.of({ _id: 1 }), Document.of({ _id: 1 })]));
+    assert.equal(request.get('blockingTxnid'), holder.get('txnid'));
+    assert.notEqual(request.get('requestingTxnid'), holder.get('txnid'));
+    await mine.command('d', { commitTransaction: 1 });
+    assert.equal((await waiting).get('n'), 1);
+    assert.deepEqual(await pending(third, 0), []);
+  });
+});
+
+test('what a serializable transaction has looked at nobody else changes until it ends', async () => {
+  await served(async (mine, other, server) => {
+    const third = await server.wire();
+    await insert(mine, 1);
+    await mine.command('d', { beginTransaction: 1, isolation: 'serializable' });
+    assert.equal(await count(mine), 1);
+    assert.equal((await mine.command('d', { count: 'missing' })).get('n'), 0);
+    const waiting = insert(other, 2);
+    const [request] = await pending(third, 1);
+    assert.equal(request?.get('index'), 'd.c.$_id_');
+    // Others read what they like, and write elsewhere.
+    assert.equal(await count(third), 1);
+    await third.command('d', { insert: 'elsewhere', documents: BsonArray.of([Document.of({ _id: 1 })]) });
+    await insert(mine, 3);
+    await mine.command('d', { commitTransaction: 1 });
+    assert.equal((await waiting).get('n'), 1);
+    assert.equal(await count(third), 3);
+    // What others have written since it began it cannot have.
+    await mine.command('d', { beginTransaction: 1, isolation: 'serializable' });
+    await insert(other, 4);
+    assert.equal(await codeOf(mine.command('d', { count: 'c' })), 112);
+  });
+});
+
+test('a transaction is mvcc, serializable or readUncommitted', async () => {
+  await served(async (mine) => {
+    assert.equal(await codeOf(mine.command('d', { beginTransaction: 1, isolation: 'other' })), 16739);
+    assert.equal(await codeOf(mine.command('d', { beginTransaction: 1, isolation: 5 })), 16738);
+    for (const isolation of ['mvcc', 'serializable', 'readUncommitted']) {
+      await mine.command('d', { beginTransaction: 1, isolation });
+      const [own] = rows(await mine.command('admin', { showLiveTransactions: 1 }), 'transactions').filter((row) => row.get('client') !== undefined);
+      assert.equal(own?.get('isolation'), isolation);
+      await mine.command('d', { rollbackTransaction: 1 });
+    }
+  });
+});

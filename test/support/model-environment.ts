@@ -194,6 +194,8 @@ export class ModelEnvironment implements Environment {
   }
 
   rewrite = (): Promise<void> => Promise.resolve();
+  lockRequests = (): [] => [];
+  liveTransactions = (): [] => [];
 
   close(): Promise<void> {
     return Promise.resolve();
@@ -201,6 +203,7 @@ export class ModelEnvironment implements Environment {
 }
 
 class ModelTransaction implements Transaction {
+  readonly id = 0;
   readonly mode: TransactionMode;
   readonly snapshot: Seq;
   readonly #environment: ModelEnvironment;
@@ -234,7 +237,6 @@ class ModelTransaction implements Transaction {
   }
 
   changeDictionary(): void {}
-
   dropDictionary(id: DictionaryId): void {
     this.#dictionary(id);
     this.#dropped.add(id);

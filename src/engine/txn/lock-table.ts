@@ -52,6 +52,12 @@ export class LockTable {
     return this.#waiting.size;
   }
 
+  /** The number of who holds the lock. */
+  holderOf(key: number): number | undefined {
+    const slot = this.#slotOf(key);
+    return this.#keys[slot] === key ? this.#holders[slot] : undefined;
+  }
+
   /** Whether `owner` holds the lock. */
   isHeldBy(key: number, owner: LockOwner): boolean {
     const slot = this.#slotOf(key);

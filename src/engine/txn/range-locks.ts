@@ -42,6 +42,12 @@ export class RangeLocks {
     return this.#locks.size === 0;
   }
 
+  /** Somebody else who uses the dictionary, or has a range of it. */
+  otherThan(dictionary: number, owner: LockOwner): number | undefined {
+    const held = this.#locks.get(dictionary)?.find((lock) => lock.held && lock.owner !== owner)?.owner;
+    return (held ?? [...(this.#users.get(dictionary) ?? [])].find((user) => user !== owner))?.id;
+  }
+
   /** Whether an owner of that number is a user of a dictionary. */
   isUsedBy(dictionary: number, id: number): boolean {
     return [...(this.#users.get(dictionary) ?? [])].some((owner) => owner.id === id);

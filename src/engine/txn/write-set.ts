@@ -3,7 +3,7 @@
 
 import { EngineError } from '../../base/errors.ts';
 import { messageKinds } from '../run/message.ts';
-import type { DictionaryId, DictionaryOptions, KeyRange } from '../types.ts';
+import type { DictionaryId, DictionaryOptions, KeyRange, LiveTransaction } from '../types.ts';
 import { coveringSeq } from '../run/range-delete.ts';
 import type { Front } from '../tree/front.ts';
 import type { FrontPool } from './front-pool.ts';
@@ -111,6 +111,15 @@ export class WriteSet {
     this.#lastId = id;
     this.#last = front;
     return front;
+  }
+
+  /** Keys that were written and are in memory, at most so many. */
+  firstKeys(most: number): LiveTransaction['written'] {
+    const keys: { dictionary: DictionaryId; key: Uint8Array }[] = [];
+    for (const [dictionary, front] of this.fronts) {
+      for (let entry = 0; entry < front.count && keys.length < most; entry++) keys.push({ dictionary, key: front.key(entry).slice() });
+    }
+    return keys;
   }
 
   /** Whether an entry is what the commit says of its key: no later one has it, and no later range delete covers it (law 12). */
