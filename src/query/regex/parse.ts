@@ -276,13 +276,16 @@ class RegexParser {
     return node;
   }
 
+  #look(ahead: boolean, negative: boolean): RegexNode {
+    const body = this.#closed(this.#alternatives());
+    if (!ahead && !canLookBehind(body)) throw invalid('lookbehind assertion is not fixed length');
+    return { kind: 'look', ahead, negative, body };
+  }
+
   #lookOrSpecial(): RegexNode | undefined {
     const reader = this.#reader;
     for (const [text, ahead, negative] of [['=', true, false], ['!', true, true], ['<=', false, false], ['<!', false, true]] as const) {
-      if (!reader.take(text)) continue;
-      const body = this.#closed(this.#alternatives());
-      if (!ahead && !canLookBehind(body)) throw invalid('lookbehind assertion is not fixed length');
-      return { kind: 'look', ahead, negative, body };
+      if (reader.take(text)) return this.#look(ahead, negative);
     }
     if (reader.take(':')) return this.#closed(this.#alternatives());
     if (reader.take('>')) return { kind: 'atomic', body: this.#closed(this.#alternatives()) };
