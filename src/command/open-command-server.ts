@@ -61,6 +61,7 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
     ids,
     processId: ids.next(),
     operations: running,
+    connections: new Set(),
     startedMs: env.clock.nowMs(),
     transactionLifetimeSeconds: TRANSACTION_LIFETIME_SECONDS,
   };

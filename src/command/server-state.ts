@@ -4,7 +4,7 @@ import type { NumberTable } from '../base/number-table.ts';
 import type { ObjectId, ObjectIdGenerator, Value } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
-import type { ClusterClock, CursorRegistry, OperationContext, ServerCounters, ServerLog, SessionRegistry } from '../session/index.ts';
+import type { ClusterClock, ConnectionContext, CursorRegistry, OperationContext, ServerCounters, ServerLog, SessionRegistry } from '../session/index.ts';
 import type { FailPoints } from './fail-points.ts';
 import type { RetryStore } from './retry-store.ts';
 import type { TimeStore } from './time-store.ts';
@@ -74,6 +74,8 @@ export interface ServerState {
   readonly times: TimeStore;
   readonly ids: ObjectIdGenerator;
   readonly operations: Pick<NumberTable<OperationContext>, 'size' | 'get' | 'values'>;
+  /** Connections that have said hello and are open. */
+  readonly connections: Set<ConnectionContext>;
   /** Different for each process: what a client knows of another one it does not know of this. */
   readonly processId: ObjectId;
   /** Milliseconds since 1970 at which the server started. */

@@ -97,8 +97,10 @@ function pathBounds(index: Index, shape: WildcardShape, path: string, conditions
   const own: Conditions = { conjuncts: conditions.conjuncts, leaves: conditions.leaves.filter((leaf) => leaf.path !== path || serves(index, shape, leaf, conditions)) };
   const bounds = indexBounds(wrapped, own);
   const below: Intervals = [point(path), { low: `${path}.`, lowInside: true, high: `${path}/`, highInside: false }];
-  const isWhole = exists && isEverything(bounds.fields[shape.field + 1] ?? []);
-  return { ...bounds, fields: bounds.fields.with(shape.field, isWhole ? below : [point(path)]) };
+  if (!exists) return { ...bounds, fields: bounds.fields.with(shape.field, [point(path)]) };
+  // What a negation leaves out says nothing of the values below the path, which are entries of documents there.
+  const isWhole = isEverything(bounds.fields[shape.field + 1] ?? []);
+  return { ...bounds, fields: bounds.fields.with(shape.field, below).with(shape.field + 1, everything), settled: isWhole ? bounds.settled : new Set() };
 }
 
 const isNumber = /^\d+$/;

@@ -171,3 +171,30 @@ test('compact does nothing where less than the target could be freed, and names 
     await assert.rejects(db.command({ compact: 'none' }), { code: 26 });
   });
 });
+
+test('what waits for its client is listed: an open transaction, a cursor between two batches, a connection', async () => {
+  await served(async (client) => {
+    const admin = client.db('admin');
+    const c = client.db('d').collection<{ _id: number; a?: number }>('c');
+    await c.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3 }]);
+    const session = client.startSession();
+    session.startTransaction();
+    await c.updateOne({ _id: 1 }, { $set: { a: 1 } }, { session });
+    const cursor = c.find({}, { batchSize: 2 });
+    await cursor.next();
+    const rows = async (options: Document): Promise<Document[]> => admin.aggregate([{ $currentOp: options }]).toArray();
+    const [open] = (await rows({})).filter(({ type }) => type === 'idleSession');
+    assert.equal((open?.['transaction'] as { parameters: Document }).parameters['autocommit'], false);
+    assert.equal(String((open?.['lsid'] as Document)['id']), String(session.id?.id.toUUID()));
+    assert.ok(((await admin.command({ currentOp: 1 })) as { inprog: Document[] }).inprog.some(({ type }) => type === 'idleSession'));
+    const [idle] = (await rows({ idleCursors: true, idleSessions: false })).filter(({ type }) => type !== 'op');
+    assert.equal(idle?.['ns'], 'd.c');
+    const { originatingCommand } = idle['cursor'] as { originatingCommand: Document };
+    assert.equal(originatingCommand['find'], 'c');
+    assert.ok((await rows({ idleConnections: true })).some(({ type, active }) => type === 'op' && active === false));
+    assert.equal((await rows({})).filter(({ active }) => active === false).length, 1);
+    await cursor.close();
+    await session.abortTransaction();
+    assert.deepEqual((await rows({ idleCursors: true })).filter(({ type }) => type !== 'op'), []);
+  });
+});

@@ -83,4 +83,5 @@ test('a wildcard index does not serve a negation that is true of arrays without 
   await insertAll(catalog, [doc({ _id: 1, c: BsonArray.empty }), doc({ _id: 2, c: BsonArray.of([5]) }), doc({ _id: 3, c: doc({ x: 1 }) }), doc({ _id: 4 })]);
   assert.deepEqual(ids(await find(catalog, { filter: doc({ 'c.x': doc({ $ne: null }) }) })), [1, 2, 3]);
   assert.match(await summary(catalog, doc({ 'c.x': doc({ $exists: true }) })), /^IXSCAN/);
+  assert.deepEqual(ids(await find(catalog, { filter: doc({ c: doc({ $nin: BsonArray.of([null]) }) }) })), [1, 2, 3]);
 });

@@ -63,6 +63,13 @@ function rememberClient(connection: ConnectionContext, client: Document): void {
   connection.metadata = { appName: typeof name === 'string' ? name : '', document: client };
 }
 
+/** Remembers the connection until it goes, for lists of what is idle. */
+function keepConnection({ connections }: ServerState, connection: ConnectionContext): void {
+  if (connections.has(connection) || connection.signal.aborted) return;
+  connections.add(connection);
+  connection.signal.addEventListener('abort', () => connections.delete(connection), { once: true });
+}
+
 /** Those of the client's compressors that this server has too, in the client's order. */
 function agreeOnCompression(connection: ConnectionContext, offered: BsonArray | undefined): BsonArray | undefined {
   if (offered === undefined) return undefined;
@@ -136,6 +143,7 @@ async function answer(context: CommandContext, parsed: Parsed<typeof FIELDS>, le
   const { server, operation } = context;
   const { connection } = operation;
   if (parsed.client !== undefined) rememberClient(connection, parsed.client);
+  keepConnection(server, connection);
   const mechanisms = parsed.saslSupportedMechs === undefined ? undefined : await mechanismsOf(server, parsed.saslSupportedMechs);
   return {
     helloOk: parsed.helloOk === true ? true : undefined,

@@ -2,7 +2,7 @@
 
 import { clusterTarget } from '../../auth/index.ts';
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, DateTime, Document, isNumber, type Value } from '../../bson/index.ts';
+import { BsonArray, DateTime, describeValue, Document, isNumber, type Value } from '../../bson/index.ts';
 import { compileFilter } from '../../query/index.ts';
 import type { OperationContext } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
@@ -12,6 +12,10 @@ import { operationName, runningMs, shownCommand } from '../monitor/finished.ts';
 import type { TopEntry } from '../monitor/operation-monitor.ts';
 import { isIntegral, toInt64Truncated } from '../number-fields.ts';
 import type { ServerState } from '../server-state.ts';
+import { connectionFields, cursorDescription, idleRows } from './idle.ts';
+
+/** A command beyond this is shown in part, where that is asked for. */
+const TRUNCATED_BYTES = 1024;
 
 /** How far an index build has come, for the operation that builds. */
 function progressOf(server: ServerState, operation: OperationContext): { msg: string; progress: Document } | undefined {
@@ -25,24 +29,16 @@ function progressOf(server: ServerState, operation: OperationContext): { msg: st
 }
 
 /** One row of currentOp. */
-export function describeOperation(server: ServerState, operation: OperationContext): Document {
-  const { connection } = operation;
+export function describeOperation(server: ServerState, operation: OperationContext, truncates = false): Document {
   const ms = runningMs(operation);
-  const at = connection.user.lastIndexOf('@');
-  const users = connection.user === '' ? [] : [Document.of({ user: connection.user.slice(0, at), db: connection.user.slice(at + 1) })];
   const build = progressOf(server, operation);
   const open = operation.session?.transaction;
   return Document.of({
     type: 'op',
     host: `${server.env.host.hostname}:${String(server.options.port)}`,
-    desc: `conn${String(connection.id)}`,
-    connectionId: connection.id,
-    client: connection.remote,
-    appName: connection.metadata?.appName === '' ? undefined : connection.metadata?.appName,
-    clientMetadata: connection.metadata?.document,
+    ...connectionFields(operation.connection),
     active: true,
     currentOpTime: new Date(server.env.clock.nowMs()).toISOString().replace('Z', '+00:00'),
-    effectiveUsers: BsonArray.of(users),
     threaded: true,
     opid: operation.id,
     lsid: operation.session?.id,
@@ -52,7 +48,8 @@ export function describeOperation(server: ServerState, operation: OperationConte
     op: operationName(operation.command),
     ns: operation.namespace,
     redacted: false,
-    command: shownCommand(operation),
+    command: truncates ? truncated(shownCommand(operation)) : shownCommand(operation),
+    cursor: usedCursor(server, operation),
     planSummary: operation.runs.at(-1)?.summary,
     msg: build?.msg,
     progress: build?.progress,
@@ -64,6 +61,20 @@ export function describeOperation(server: ServerState, operation: OperationConte
     waitingForFlowControl: false,
     flowControlStats: Document.empty,
   });
+}
+
+/** The cursor that the operation gives the next batch of. */
+function usedCursor(server: ServerState, operation: OperationContext): Document | undefined {
+  if (operation.command !== 'getMore') return undefined;
+  const cursor = server.cursors.all().find(({ usedBy }) => usedBy === operation);
+  if (cursor === undefined) return undefined;
+  return Document.fromEntries([...cursorDescription(server, cursor).fields, ['operationUsingCursorId', operation.id]]);
+}
+
+/** A long command as its first characters, with its comment. */
+function truncated(command: Document): Document {
+  if (command.byteLength <= TRUNCATED_BYTES) return command;
+  return Document.of({ $truncated: describeValue(command).slice(0, TRUNCATED_BYTES), comment: command.get('comment') });
 }
 
 /** The operations that whoever asks may see: all, or their own. */
@@ -84,7 +95,9 @@ const currentOp: Command = defineCommand({
   lax: true,
   run: async (context) => {
     const { server, request } = context;
-    const rows = (await visibleOperations(context, request.body.get('$ownOps') === true)).map((operation) => describeOperation(server, operation));
+    const ownOnly = request.body.get('$ownOps') === true;
+    const idle = await idleRows(context, { connections: request.body.get('$all') === true, sessions: true, cursors: false, ownOnly });
+    const rows = [...(await visibleOperations(context, ownOnly)).map((operation) => describeOperation(server, operation)), ...idle];
     const conditions = request.body.fields.slice(1).filter(([name]) => !GENERIC_FIELD_NAMES.has(name) && !['$all', '$ownOps', '$truncateOps'].includes(name));
     const filter = compileFilter(Document.fromEntries(conditions), { now: new DateTime(server.env.clock.nowMs()) });
     return { inprog: BsonArray.of(rows.filter((row) => filter.matches(row))) };

@@ -7,6 +7,7 @@ import { namespaceOf, type CatalogTransaction } from '../../../catalog/index.ts'
 import type { SystemStageRequest } from '../../../exec/index.ts';
 import { refuse } from '../../../query/index.ts';
 import { describeOperation, visibleOperations } from '../../administration/operations.ts';
+import { idleRows } from '../../administration/idle.ts';
 import type { CommandContext } from '../../command.ts';
 import { boolField, parseFields, type FieldTable } from '../../fields.ts';
 import { searchNotEnabled } from '../../schema/search-indexes.ts';
@@ -33,16 +34,20 @@ const indexStats: SystemStage = (input) => {
 
 const CURRENT_OP_OPTIONS: ReadonlySet<string> = new Set('allUsers idleConnections idleCursors idleSessions localOps truncateOps backtrace targetAllNodes'.split(' '));
 
-const currentOp: SystemStage = (input) => {
+const currentOp: SystemStage = async (input) => {
   for (const [name, value] of input.specification) {
-    if (!CURRENT_OP_OPTIONS.has(name)) throw refuse(9, `Unrecognized option '${name}' in $currentOp stage.`);
+    if (!CURRENT_OP_OPTIONS.has(name)) throw refuse(40415, `BSON field '$currentOp.${name}' is an unknown field.`);
     if (typeof value !== 'boolean') throw refuse(14, `The '${name}' parameter of the $currentOp stage must be a boolean value`);
   }
   if (input.database !== 'admin') throw refuse(73, '$currentOp must be run against the admin database with {aggregate: 1}');
   refuseTarget(input, '$currentOp');
   if (input.specification.get('targetAllNodes') === true) throw refuse(9, `The 'targetAllNodes' parameter of the $currentOp stage is only for sharded clusters`);
   const { context } = input;
-  return visibleOperations(context, input.specification.get('allUsers') !== true).then((operations) => operations.map((operation) => describeOperation(context.server, operation)));
+  const asks = (name: string): boolean => input.specification.get(name) === true;
+  const ownOnly = !asks('allUsers');
+  const running = (await visibleOperations(context, ownOnly)).map((operation) => describeOperation(context.server, operation, asks('truncateOps')));
+  const sessions = input.specification.get('idleSessions') !== false;
+  return [...running, ...(await idleRows(context, { connections: asks('idleConnections'), sessions, cursors: asks('idleCursors'), ownOnly }))];
 };
 
 const planCacheStats: SystemStage = (input) => {
