@@ -1,7 +1,7 @@
 // Numbers in command fields: whatever numeric type a client sends, as the 64-bit integer that MongoDB makes of it. A double loses its
 // fraction; a decimal is rounded.
 
-import { Decimal128, Double, isZero, type NumberValue } from '../bson/index.ts';
+import { Decimal128, Double, isZero, roundNumber, wholeNumber, type NumberValue } from '../bson/index.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
@@ -17,12 +17,10 @@ function doubleToInt64(value: number): bigint {
   return clampToInt64(BigInt(Math.trunc(value)));
 }
 
-/** To the nearest integer, to the even one of two. */
-function roundHalfEven(value: number): number {
-  const down = Math.floor(value);
-  const rest = value - down;
-  if (rest === 0.5) return down % 2 === 0 ? down : down + 1;
-  return rest < 0.5 ? down : down + 1;
+/** To the nearest integer, to the even one of two; all 34 digits count. */
+function decimalToInt64(value: Decimal128): bigint {
+  const whole = value.isFinite ? wholeNumber(roundNumber(value, 0, 'half-even') ?? value) : undefined;
+  return whole === undefined ? doubleToInt64(asDouble(value)) : clampToInt64(whole);
 }
 
 function asDouble(value: NumberValue): number {
@@ -33,7 +31,7 @@ function asDouble(value: NumberValue): number {
 export function toInt64Truncated(value: NumberValue): bigint {
   if (typeof value === 'number') return BigInt(value);
   if (typeof value === 'bigint') return value;
-  if (value instanceof Decimal128) return doubleToInt64(roundHalfEven(asDouble(value)));
+  if (value instanceof Decimal128) return decimalToInt64(value);
   return doubleToInt64(value.value);
 }
 

@@ -128,7 +128,8 @@ function elementBounds(children: readonly FilterNode[]): ConditionBounds {
   for (const child of children) {
     const bounds = isPathNode(child) || child.kind === 'not' ? boundsOf(child) : undefined;
     // An element that is an array is not entered again, and a missing one is not there: only what bounds values says something.
-    if (bounds !== undefined && child.kind !== 'not') intervals = intersect(intervals, bounds.intervals);
+    // What speaks of elements of the element says that it is an array, which stands in an index as a whole.
+    if (bounds !== undefined && child.kind !== 'not' && child.kind !== 'elemMatchValue') intervals = intersect(intervals, bounds.intervals);
   }
   return { intervals, exact: false };
 }

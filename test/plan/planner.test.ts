@@ -234,3 +234,11 @@ test('a $jsonSchema is tested on documents, whatever indexes there are', async (
   assert.equal((await find(catalog, { filter })).length, 4);
   assert.equal((await find(catalog, { filter: doc({ $nor: list(doc({ $jsonSchema: doc({ properties: doc({ a: doc({ minimum: 8 }) }) }) })) }) })).length, 16);
 });
+
+test('a condition on elements of an element finds arrays in arrays, which an index has as a whole', async () => {
+  const { catalog } = await openForTest();
+  await catalog.createIndexes(people, [spec({ a: 1 })]);
+  await insertAll(catalog, [doc({ _id: 1, a: BsonArray.of([BsonArray.of([1])]) }), doc({ _id: 2, a: BsonArray.of([1]) })]);
+  const inner = doc({ $elemMatch: doc({ $gte: 1 }) });
+  assert.deepEqual((await find(catalog, { filter: doc({ a: doc({ $elemMatch: inner }) }), hint: 'a_1' })).map((each) => each.get('_id')), [1]);
+});

@@ -10,10 +10,20 @@ const NAMES = '$collStats $currentOp $indexStats $listClusterCatalog $listLocalS
 /** Stages that are known, but have no place behind another one, nor in a nested pipeline. */
 export const firstStages: ReadonlySet<string> = new Set([...NAMES, '$changeStream', '$geoNear', '$listCatalog', '$listSampledQueries', '$queryStats']);
 
+/** Stages that stand on no collection, and so in no pipeline of one, with the code for them there. */
+const withoutCollection: ReadonlyMap<string, number> = new Map([['$listLocalSessions', 73], ['$currentOp', 73], ['$querySettings', 73], ['$listClusterCatalog', 9621301]]);
+
+function refuseNested(name: string, depth: number): void {
+  const code = depth > 0 ? withoutCollection.get(name) : undefined;
+  if (code !== undefined) throw refuse(code, `${name} must be run against the database with {aggregate: 1}, not a collection`);
+}
+
 function systemRule(name: string): StageRule {
   return {
     name,
-    parse: (specification, { options, depth }) => ({
+    parse: (specification, { options, depth }) => {
+      refuseNested(name, depth);
+      return ({
       name,
       specification,
       makesDocuments: true,
@@ -24,7 +34,8 @@ function systemRule(name: string): StageRule {
           return provider.systemStage({ name, specification, database, collection, isNested: depth > 0 }, operation);
         }),
       needs: () => 'all-of-it',
-    }),
+      });
+    },
   };
 }
 

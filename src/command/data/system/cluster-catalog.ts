@@ -3,10 +3,11 @@
 import { CommandError } from '../../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../../bson/index.ts';
 import type { Namespace } from '../../../catalog/index.ts';
-import { boolField, parseFields, type FieldTable } from '../../fields.ts';
+import { parseFields, strictBoolField, type FieldTable } from '../../fields.ts';
 import type { SystemStage } from './system-stage.ts';
 
-const FIELDS = { shards: boolField, tracked: boolField, balancingConfiguration: boolField } satisfies FieldTable;
+const flag = { ...strictBoolField, nullIsWrong: true };
+const FIELDS = { shards: flag, tracked: flag, balancingConfiguration: flag } satisfies FieldTable;
 
 function rowOf({ ns, row }: { ns: Namespace; row: Document }, asked: { readonly shards: boolean; readonly tracked: boolean }): Document {
   const fields: [string, Value][] = [

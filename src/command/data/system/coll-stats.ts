@@ -20,9 +20,10 @@ const LATENCY_FIELDS = { histograms: { ...strictBoolField, nullIsWrong: true } }
 const STORAGE_FIELDS = { scale: boundedField(1), verbose: strictBoolField, waitForLock: strictBoolField, numericOnly: strictBoolField } satisfies FieldTable;
 const SCALE_MAX = 0x7fffffff;
 
-/** Of fields that were given twice the last counts. */
+/** Of fields that were given twice the last counts, of those that are not null. */
 function lastOfEach(specification: Document): Document {
-  return Document.fromEntries([...new Map(specification.fields)]);
+  const given = specification.fields.filter(([, value]) => value !== null);
+  return Document.fromEntries([...new Map(specification.fields), ...new Map(given)].filter(([name], at, all) => all.findLastIndex(([other]) => other === name) === at));
 }
 
 /** Times of operations on one collection, by kind. */

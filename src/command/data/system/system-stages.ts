@@ -9,7 +9,7 @@ import { refuse } from '../../../query/index.ts';
 import { describeOperation, visibleOperations } from '../../administration/operations.ts';
 import { idleRows } from '../../administration/idle.ts';
 import type { CommandContext } from '../../command.ts';
-import { boolField, parseFields, type FieldTable } from '../../fields.ts';
+import { parseFields, strictBoolField, type FieldTable } from '../../fields.ts';
 import { searchNotEnabled } from '../../schema/search-indexes.ts';
 import { listClusterCatalog } from './cluster-catalog.ts';
 import { collStats } from './coll-stats.ts';
@@ -54,16 +54,16 @@ const planCacheStats: SystemStage = (input) => {
   for (const [name, value] of input.specification) {
     if (name !== 'allHosts') throw refuse(9, `$planCacheStats parameters object may contain only 'allHosts' field. Found: ${name}`);
     if (typeof value !== 'boolean') throw refuse(13111, `wrong type for field (allHosts), expected a bool`);
-    if (value) throw refuse(4503200, '$planCacheStats stage supports allHosts parameter only for sharded clusters');
   }
   if (input.specification.fields.length > 1) throw refuse(9, `$planCacheStats parameters object may contain only 'allHosts' field.`);
+  if (input.specification.get('allHosts') === true) throw refuse(4503200, '$planCacheStats stage supports allHosts parameter only for sharded clusters');
   const { ns, entry } = targetOf(input, '$planCacheStats');
   if (entry === undefined) throw refuse(50933, `$planCacheStats cannot be used on a collection that does not exist: ${ns.text}`);
   // Plans are chosen anew for each query: nothing is kept that could be shown.
   return [];
 };
 
-const QUERY_SETTINGS_FIELDS = { showDebugQueryShape: boolField } satisfies FieldTable;
+const QUERY_SETTINGS_FIELDS = { showDebugQueryShape: { ...strictBoolField, nullIsWrong: true } } satisfies FieldTable;
 
 const querySettings: SystemStage = (input) => {
   parseFields('$querySettings', input.specification, QUERY_SETTINGS_FIELDS);
