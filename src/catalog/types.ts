@@ -208,6 +208,8 @@ export interface Collection {
   prepare(document: Document): PreparedDocument;
   /** The record key of an `_id` value; what the value may be is not checked. 20 where documents are not keyed by `_id`. */
   keyOf(id: Value): RecordKey;
+  /** Of the log: the key of an entry of this time; absent elsewhere. */
+  keyAt?(time: Timestamp): RecordKey;
   /** The document with this `_id`, however documents are keyed: own writes, then the snapshot. */
   getById(txn: CatalogTransaction, id: Value): Soon<Document | undefined>;
   /** Inserts what `prepare` made. Duplicate: 11000. Invalid: 121. A capped collection loses its oldest documents for it. */

@@ -12,6 +12,7 @@ import type { Conditions } from './conditions.ts';
 import { describeFilter } from './describe-filter.ts';
 import { EntryReader, isDecidedByEntry } from './entry-reader.ts';
 import { IndexScan } from './index-scan.ts';
+import { logRangeOf } from './log-range.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import type { PlanStage, Row } from './row.ts';
 import { scanRanges } from './scan-ranges.ts';
@@ -62,8 +63,8 @@ export function filterOfAll(nodes: readonly FilterNode[]): { readonly test: Filt
 }
 
 /** The whole collection. */
-export function collectionAccess(collection: Collection, { conjuncts }: Conditions, direction: Direction): Access {
-  const stage = new CollectionScan(collection, filterOfAll(conjuncts), direction);
+export function collectionAccess(collection: Collection, conditions: Conditions, direction: Direction): Access {
+  const stage = new CollectionScan(collection, filterOfAll(conditions.conjuncts), direction, logRangeOf(collection, conditions));
   return { stage, gives: 'documents', residual: [], sorted: false, scans: [], reader: undefined };
 }
 

@@ -3,7 +3,7 @@
 
 import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
-import type { Collection, Cursor, Direction } from '../catalog/index.ts';
+import type { Collection, Cursor, Direction, KeyRange } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
 import { batchBytes, batchRows, rangeAfter } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
@@ -16,9 +16,11 @@ export class CollectionScan implements PlanStage {
   readonly #filter: Filter | undefined;
   readonly #direction: Direction;
   readonly #shown: Document | undefined;
+  readonly #range: KeyRange;
 
   /** `shown`: the filter as `explain` prints it. */
-  constructor(collection: Collection, filter: { readonly test: Filter | undefined; readonly shown: Document | undefined }, direction: Direction) {
+  constructor(collection: Collection, filter: { readonly test: Filter | undefined; readonly shown: Document | undefined }, direction: Direction, range: KeyRange = {}) {
+    this.#range = range;
     this.#collection = collection;
     this.#filter = filter.test;
     this.#shown = filter.shown;
@@ -27,7 +29,7 @@ export class CollectionScan implements PlanStage {
 
   open(execution: Execution): RowSource {
     const scan = (last: Uint8Array | undefined): Cursor =>
-      this.#collection.scan(execution.txn, rangeAfter({}, last, this.#direction), this.#direction);
+      this.#collection.scan(execution.txn, rangeAfter(this.#range, last, this.#direction), this.#direction);
     return new ScanSource(scan, this.#filter, execution, execution.countersOf(this));
   }
 

@@ -110,4 +110,21 @@ describe('a capped collection', async () => {
     const reply = await client.command('local', { getMore: id, collection: 'oplog.rs', maxTimeMS: 1000 });
     assert.equal(cursorOf(reply).ids.length, 1);
   });
+
+  test('the log is read from the time that is asked for', async () => {
+    const driver = await server.driver();
+    const log = driver.db('local').collection('oplog.rs');
+    const things = driver.db('test').collection<{ _id: number }>('times');
+    for (let _id = 0; _id < 50; _id++) await things.insertOne({ _id });
+    const [last] = await log.find({ ns: 'test.times' }).sort({ $natural: -1 }).skip(1).limit(1).toArray();
+    assert.ok(last !== undefined);
+    for (const [ts, count] of [[{ $gt: last['ts'] }, 1], [{ $gte: last['ts'] }, 2], [{ $gt: last['ts'], $lt: last['ts'] }, 0], [last['ts'], 1]]) {
+      const { executionStats } = (await log.find({ ts, ns: 'test.times' }).explain('executionStats')) as { executionStats: { nReturned: number; totalDocsExamined: number } };
+      assert.equal(executionStats.nReturned, count);
+      assert.ok(executionStats.totalDocsExamined < 5);
+    }
+    const tail = log.find({ ts: { $gt: last['ts'] } }, { tailable: true, awaitData: true });
+    assert.deepEqual(((await tail.next())?.['o'] as { _id: number })._id, 49);
+    await tail.close();
+  });
 });

@@ -70,7 +70,9 @@ class EntryCursor implements Cursor {
     while (this.#ready.length === 0) {
       const next = await this.#operations.nextRows();
       if (next.length === 0) break;
-      this.#ready = next.flatMap((row) => entriesOf(row).filter(({ key }) => this.#isInside(key)));
+      const entries = next.flatMap(entriesOf);
+      this.#ready = entries.filter(({ key }) => this.#isInside(key));
+      if (this.#ready.length === 0 && entries.some(({ key }) => this.#isBeyond(key))) break;
     }
     const given = this.#ready.splice(0, rows);
     return {
@@ -83,6 +85,12 @@ class EntryCursor implements Cursor {
   #isInside(key: Uint8Array): boolean {
     const { from, to } = this.#range;
     return (from === undefined || !isBefore(key, from)) && (to === undefined || isBefore(key, to));
+  }
+
+  /** Whether nothing that is read later can be inside. */
+  #isBeyond(key: Uint8Array): boolean {
+    const { from, to } = this.#range;
+    return this.#direction === 1 ? to !== undefined && !isBefore(key, to) : from !== undefined && isBefore(key, from);
   }
 
   seek(key: Uint8Array): void {
@@ -151,6 +159,10 @@ export class OplogCollection implements Collection {
 
   prepare(): PreparedDocument {
     throw refused();
+  }
+
+  keyAt(time: Timestamp): RecordKey {
+    return timeKey(time);
   }
 
   keyOf(): RecordKey {

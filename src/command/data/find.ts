@@ -179,7 +179,7 @@ function withoutRelease(source: BatchSource): BatchSource {
 }
 
 const notTailable = ({ asked }: ResolvedTarget): CommandError =>
-  new CommandError(166, 'CommandNotSupportedOnView', `tailable cursors are not supported on views: ${asked.text}`);
+  new CommandError(168, 'InvalidPipelineOperator', `tailable cursors are not supported on views: ${asked.text}`);
 
 /** The cursor on the end of a capped collection; undefined where there is nothing whose end could be waited at. */
 function openTail(context: CommandContext, fields: FindFields, { scope, target }: { scope: ReadScope; target: ResolvedTarget }): TailSource | undefined {

@@ -4,6 +4,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { Document } from '../../bson/index.ts';
 import type { CatalogTransaction, Collection, RecordKey } from '../../catalog/index.ts';
+import { logRange } from '../../plan/index.ts';
 import type { Filter, Projection } from '../../query/index.ts';
 import type { BatchSource, OperationContext, Tail } from '../../session/index.ts';
 import type { CommandContext } from '../command.ts';
@@ -87,7 +88,7 @@ export class TailSource implements BatchSource, Tail {
     const { filter, projection } = this.#request;
     const last = this.#last;
     // The next key: eight bytes, of which no longer one is the beginning.
-    const cursor = collection.scan(txn, last === undefined ? {} : { from: Uint8Array.of(...last, 0) }, 1);
+    const cursor = collection.scan(txn, last === undefined ? logRange(collection, filter) : { from: Uint8Array.of(...last, 0) }, 1);
     try {
       const batch = await cursor.nextBatch(BATCH);
       const found: Document[] = [];
