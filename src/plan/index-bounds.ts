@@ -54,7 +54,9 @@ function isSettled(index: Index, field: number, leaf: Leaf): boolean {
 function takeOne(index: Index, field: number, leaves: readonly Leaf[], chosen: readonly (readonly Leaf[])[]): Leaf[] {
   const groups = new Map<unknown, Leaf[]>();
   for (const leaf of leaves) {
-    const group = leaf.element?.node ?? leaf;
+    // Below the element there may be an array again, whose elements the conditions need not share.
+    const isOne = leaf.element !== undefined && index.multikeyComponents[field]?.slice(leaf.element.depth).includes(true) !== true;
+    const group = isOne ? leaf.element.node : leaf;
     groups.set(group, [...(groups.get(group) ?? []), leaf]);
   }
   const allowed = [...groups.values()].filter((group) => chosen.every((other, i) => other.length === 0 || mayShare(index, { field, group }, { field: i, group: other })));

@@ -242,3 +242,11 @@ test('a condition on elements of an element finds arrays in arrays, which an ind
   const inner = doc({ $elemMatch: doc({ $gte: 1 }) });
   assert.deepEqual((await find(catalog, { filter: doc({ a: doc({ $elemMatch: inner }) }), hint: 'a_1' })).map((each) => each.get('_id')), [1]);
 });
+
+test('conditions of one $elemMatch on a field that is an array itself are not intersected', async () => {
+  const { catalog } = await openForTest();
+  await catalog.createIndexes(people, [spec({ 'a.y': 1 })]);
+  await insertAll(catalog, [doc({ _id: 1, a: BsonArray.of([doc({ y: BsonArray.of([0, 5]) })]) })]);
+  const element = doc({ y: doc({ $all: BsonArray.of([0, 5]) }) });
+  assert.deepEqual((await find(catalog, { filter: doc({ a: doc({ $elemMatch: element }) }), hint: 'a.y_1' })).map((each) => each.get('_id')), [1]);
+});
