@@ -120,6 +120,8 @@ function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition
       throw invalidIndexOption(`The field '${option}' is not valid for an index specification. Specification: ${describeValue(given)}`);
     }
     const check = options.get(option);
+    // It means nothing any more, and clients that do not know it send null.
+    if (option === 'background' && value === null) continue;
     if (check !== undefined) kept.set(option, check(value, option));
   }
   if (engineOption(given, 'clustering') === true) kept.set('clustering', true);

@@ -6,8 +6,10 @@
 import type { Index } from '../catalog/index.ts';
 import { suits } from './conditions.ts';
 import type { Conditions, Leaf } from './conditions.ts';
-import { everything, intersect, isEverything, isPoint } from './interval.ts';
+import { everything, intersect, isEverything, isPoint, point } from './interval.ts';
 import type { Intervals } from './interval.ts';
+
+const onlyNull: Intervals = [point(null)];
 
 /** The bounds of one index. */
 export interface IndexBounds {
@@ -30,7 +32,7 @@ export function indexBounds(index: Index, conditions: Conditions): IndexBounds {
   const chosen: Leaf[][] = [];
   for (let field = 0; field < index.paths.length; field++) {
     const path = index.paths[field];
-    const leaves = hasPosition(path) ? [] : conditions.leaves.filter((leaf) => leaf.path === path && suits(leaf, index.collation));
+    const leaves = hasPosition(path) ? [] : conditions.leaves.filter((leaf) => leaf.path === path && suits(leaf, index.collation) && !missesArrays(index, field, leaf));
     const taken = isMultikeyField(index, field) ? takeOne(index, field, leaves, chosen) : leaves;
     chosen.push(taken);
     fields.push(taken.reduce<Intervals>((intervals, leaf) => intersect(intervals, leaf.bounds.intervals), everything));
@@ -42,6 +44,12 @@ export function indexBounds(index: Index, conditions: Conditions): IndexBounds {
 /** A number in a path may be an index or a name: what is in the index then depends on the document. */
 function hasPosition(path: string | undefined): boolean {
   return path === undefined || path.split('.').some((part) => /^\d+$/.test(part));
+}
+
+/** An array on the way that has no document in it stands in the index as null, and is nothing to the condition: what must not be null finds it. */
+function missesArrays(index: Index, field: number, leaf: Leaf): boolean {
+  const isDeep = index.multikeyComponents[field]?.slice(0, -1).includes(true) === true;
+  return isDeep && leaf.negative && intersect(leaf.bounds.intervals, onlyNull).length === 0;
 }
 
 function isSettled(index: Index, field: number, leaf: Leaf): boolean {

@@ -250,3 +250,10 @@ test('conditions of one $elemMatch on a field that is an array itself are not in
   const element = doc({ y: doc({ $all: BsonArray.of([0, 5]) }) });
   assert.deepEqual((await find(catalog, { filter: doc({ a: doc({ $elemMatch: element }) }), hint: 'a.y_1' })).map((each) => each.get('_id')), [1]);
 });
+
+test('what must not be null is not looked for in an index through arrays, which has arrays without documents as null', async () => {
+  const { catalog } = await openForTest();
+  await catalog.createIndexes(people, [spec({ 'a.x': 1 })]);
+  await insertAll(catalog, [doc({ _id: 1, a: BsonArray.empty }), doc({ _id: 2, a: BsonArray.of([5]) }), doc({ _id: 3, a: doc({ x: 1 }) }), doc({ _id: 4 })]);
+  assert.deepEqual((await find(catalog, { filter: doc({ 'a.x': doc({ $ne: null }) }), hint: 'a.x_1' })).map((each) => each.get('_id')).sort(), [1, 2, 3]);
+});
