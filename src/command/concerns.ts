@@ -74,6 +74,9 @@ export function parseReadConcern(value: Document): ReadConcern {
   if (atClusterTime !== undefined && afterClusterTime !== undefined) {
     throw invalidOptions('Can not specify both afterClusterTime and atClusterTime');
   }
+  for (const [name, time] of [['atClusterTime', atClusterTime], ['afterClusterTime', afterClusterTime]] as const) {
+    if (time?.seconds === 0) throw invalidOptions(`${name} cannot be a null timestamp`);
+  }
   return { level, atClusterTime, afterClusterTime };
 }
 

@@ -14,8 +14,11 @@ import type { Output } from './output.ts';
 import { Execution } from './row.ts';
 import type { Interruptible, PlanStage, Renewal } from './row.ts';
 import { TotalRows } from './total-rows.ts';
-import { planKeyHash, queryShape, shapeHash } from './shape-hash.ts';
 import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, PlanRun, QueryRequest, QueryTarget, ReleasableSource } from './types.ts';
+import { planKeyHash, queryShape, shapeHash, wideHash } from './shape-hash.ts';
+
+/** So many documents each plan gives when several are tried. */
+const trialDocuments = 101;
 
 /** What a plan is made of. */
 export interface PlanParts {
@@ -142,7 +145,7 @@ export class StoredPlan implements Plan {
       winningPlan,
       rejectedPlans: BsonArray.of(rejected.map((each) => describeStage(each, around))),
     });
-    const fields: [string, Value][] = [['explainVersion', '1'], ['queryPlanner', queryPlanner]];
+    const fields: [string, Value][] = [['explainVersion', '1'], ['queryShapeHash', wideHash(queryShape(request))], ['queryPlanner', queryPlanner]];
     if (verbosity !== 'queryPlanner') fields.push(['executionStats', await this.#run(context, verbosity, around)]);
     return fields;
   }
@@ -171,8 +174,35 @@ export class StoredPlan implements Plan {
       totalKeysExamined: keys,
       totalDocsExamined: documents,
       executionStages: describeRun(stage, execution, returned, around),
-      ...(verbosity === 'allPlansExecution' ? { allPlansExecution: BsonArray.empty } : {}),
+      ...(verbosity === 'allPlansExecution' ? { allPlansExecution: BsonArray.of(await this.#tryAll(context, around)) } : {}),
     });
+  }
+
+  /** The first documents by each plan that there was to choose from; none where there was one only. */
+  async #tryAll(context: OperationContext, around: readonly OuterStage[]): Promise<Document[]> {
+    const { stage, rejected, target } = this.#parts;
+    if (rejected.length === 0) return [];
+    const tried: Document[] = [];
+    for (const each of [stage, ...rejected]) {
+      const execution = new Execution(target.txn);
+      const rows = each.open(execution);
+      const started = context.clock.monotonicMs();
+      let returned = 0;
+      try {
+        for (let batch = await rows.next(context); batch !== undefined && returned < trialDocuments; batch = await rows.next(context)) returned += batch.length;
+      } finally {
+        rows.close();
+      }
+      const { keys, documents } = totalsOf(each, execution);
+      tried.push(Document.of({
+        nReturned: returned,
+        executionTimeMillisEstimate: Math.round(context.clock.monotonicMs() - started),
+        totalKeysExamined: keys,
+        totalDocsExamined: documents,
+        executionStages: describeRun(each, execution, returned, around),
+      }));
+    }
+    return tried;
   }
 
   async #drain(execution: Execution, context: OperationContext): Promise<number> {

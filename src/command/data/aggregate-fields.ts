@@ -1,7 +1,7 @@
 // The fields of aggregate, and the collection they name.
 
 import { CommandError } from '../../base/errors.ts';
-import { equalValues, isNumber, type BsonArray, type Document, type Value } from '../../bson/index.ts';
+import { isNumber, toDouble, type BsonArray, type Document, type Value } from '../../bson/index.ts';
 import { Namespace, namespaceOf } from '../../catalog/index.ts';
 import { anyField, arrayField, boolField, hintField, objectField, required, strictBoolField, typeText, type FieldsOf } from '../fields.ts';
 
@@ -50,5 +50,5 @@ export function aggregateNamespace(db: string, fields: AggregateFields): { ns: N
 }
 
 function isOne(value: Value): boolean {
-  return isNumber(value) && equalValues(value, 1);
+  return isNumber(value) && toDouble(value) === 1;
 }

@@ -32,7 +32,8 @@ const limitField: Field<number> = {
   required: false,
   nullIsWrong: true,
   read: (value) => {
-    if (isNumber(value) && isIntegral(value) && isInt64(value) && value !== -(2n ** 63n)) return Number(toInt64Truncated(value));
+    if (isNumber(value) && !(isIntegral(value) && isInt64(value))) throw new CommandError(9, 'FailedToParse', "Failed to parse: limit: Expected an integer that 64 bits hold");
+    if (isNumber(value) && value !== -(2n ** 63n)) return Number(toInt64Truncated(value));
     throw new CommandError(2, 'BadValue', "BSON field 'limit' must be an integer that 64 bits hold");
   },
 };
@@ -109,7 +110,7 @@ async function countView(
 ): Promise<number> {
   const stages = fields.query === undefined ? [] : [Document.fromEntries([['$match', fields.query]])];
   const scope = { txn, end: () => undefined };
-  const source = await openPipeline(context, BsonArray.of(stages), { scope, target, options: queryOptions(context, undefined, targetCollation(fields.collation, target)) });
+  const source = await openPipeline(context, BsonArray.of(stages), { scope, target, options: queryOptions(context, undefined, targetCollation(fields.collation, target)), hint: fields.hint });
   let total = 0;
   await drain(context, source, (batch) => {
     total += batch.length;

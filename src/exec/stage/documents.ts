@@ -18,7 +18,8 @@ function documentsOf(specification: Value, options: PipelineOptions): readonly D
 /** How `$documents` is compiled. */
 export const documentsRule: StageRule = {
   name: '$documents',
-  parse: (specification, { options }) => {
+  parse: (specification, { options, depth }) => {
+    if (depth === 0 && options.collection !== undefined && options.collection !== '') throw refuse(73, "'$documents' can only be run with {aggregate: 1}");
     const compiled = (): readonly Document[] => documentsOf(specification, options);
     compiled();
     return {

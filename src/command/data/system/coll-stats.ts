@@ -60,6 +60,9 @@ export const collStats: SystemStage = (input) => {
   const asked = parseFields('$collStats', lastOfEach(input.specification), FIELDS);
   checkEmpty(asked.count, 'count');
   checkEmpty(asked.queryExecStats, 'queryExecStats');
+  if (input.context.generic.apiStrict && (asked.latencyStats !== undefined || asked.storageStats !== undefined || asked.queryExecStats !== undefined)) {
+    throw new CommandError(323, 'APIStrictError', "only the 'count' option of $collStats is allowed with 'apiStrict: true' in API Version 1");
+  }
   const fields: [string, Value][] = [
     ['ns', ns.text],
     ['host', hostText(input.context)],
