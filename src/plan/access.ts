@@ -13,6 +13,7 @@ import { describeFilter } from './describe-filter.ts';
 import { EntryReader, isDecidedByEntry } from './entry-reader.ts';
 import { IndexScan } from './index-scan.ts';
 import { logRangeOf } from './log-range.ts';
+import { hasPosition } from './index-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import type { PlanStage, Row } from './row.ts';
 import { scanRanges } from './scan-ranges.ts';
@@ -76,9 +77,9 @@ function isCovered(bounds: IndexBounds, wanted: Wanted): boolean {
   return [...output].every((path) => bounds.index.paths.includes(path));
 }
 
-/** Whether a document of the indexed paths can be made from an entry: no arrays, and no path inside another. */
+/** Whether a document of the indexed paths can be made from an entry: no arrays, no path that may mean their elements, and none inside another. */
 function isReadable(index: Index): boolean {
-  return index.kind === 'plain' && !index.isMultikey && !index.paths.some((path) => index.paths.some((other) => other.startsWith(`${path}.`)));
+  return index.kind === 'plain' && !index.isMultikey && !index.paths.some(hasPosition) && !index.paths.some((path) => index.paths.some((other) => other.startsWith(`${path}.`)));
 }
 
 /** What an index scan tests itself, and what it leaves to be tested on documents. */

@@ -42,7 +42,7 @@ export function indexBounds(index: Index, conditions: Conditions): IndexBounds {
 }
 
 /** A number in a path may be an index or a name: what is in the index then depends on the document. */
-function hasPosition(path: string | undefined): boolean {
+export function hasPosition(path: string | undefined): boolean {
   return path === undefined || path.split('.').some((part) => /^\d+$/.test(part));
 }
 

@@ -257,3 +257,11 @@ test('what must not be null is not looked for in an index through arrays, which 
   await insertAll(catalog, [doc({ _id: 1, a: BsonArray.empty }), doc({ _id: 2, a: BsonArray.of([5]) }), doc({ _id: 3, a: doc({ x: 1 }) }), doc({ _id: 4 })]);
   assert.deepEqual((await find(catalog, { filter: doc({ 'a.x': doc({ $ne: null }) }), hint: 'a.x_1' })).map((each) => each.get('_id')).sort(), [1, 2, 3]);
 });
+
+test('an entry of a path with a number in it decides nothing: the number may be a place in an array', async () => {
+  const { catalog } = await openForTest();
+  await catalog.createIndexes(people, [spec({ 'c.0.x': 1 })]);
+  await insertAll(catalog, [doc({ _id: 1, c: BsonArray.of([0]) }), doc({ _id: 2 })]);
+  const filter = doc({ 'c.0.x': null });
+  assert.deepEqual(await find(catalog, { filter, hint: 'c.0.x_1' }), await find(catalog, { filter, hint: doc({ $natural: 1 }) }));
+});
