@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import type { Timestamp } from 'mongodb';
 import { BsonArray, Document, type Value } from '../../src/bson/index.ts';
 import { openServerForTest } from '../support/open-server-for-test.ts';
 
@@ -117,13 +118,13 @@ describe('a capped collection', async () => {
     const things = driver.db('test').collection<{ _id: number }>('times');
     for (let _id = 0; _id < 50; _id++) await things.insertOne({ _id });
     const [last] = await log.find({ ns: 'test.times' }).sort({ $natural: -1 }).skip(1).limit(1).toArray();
-    assert.ok(last !== undefined);
-    for (const [ts, count] of [[{ $gt: last['ts'] }, 1], [{ $gte: last['ts'] }, 2], [{ $gt: last['ts'], $lt: last['ts'] }, 0], [last['ts'], 1]]) {
+    const at = last?.['ts'] as Timestamp;
+    for (const [ts, count] of [[{ $gt: at }, 1], [{ $gte: at }, 2], [{ $gt: at, $lt: at }, 0], [at, 1]] as const) {
       const { executionStats } = (await log.find({ ts, ns: 'test.times' }).explain('executionStats')) as { executionStats: { nReturned: number; totalDocsExamined: number } };
       assert.equal(executionStats.nReturned, count);
       assert.ok(executionStats.totalDocsExamined < 5);
     }
-    const tail = log.find({ ts: { $gt: last['ts'] } }, { tailable: true, awaitData: true });
+    const tail = log.find({ ts: { $gt: at } }, { tailable: true, awaitData: true });
     assert.deepEqual(((await tail.next())?.['o'] as { _id: number })._id, 49);
     await tail.close();
   });

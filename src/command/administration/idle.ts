@@ -107,15 +107,12 @@ export async function idleRows({ server, operation }: CommandContext, choice: Id
   const seesAll = !choice.ownOnly && (limits?.allows(clusterTarget, 'inprog') ?? true);
   const sees = (user: string): boolean => seesAll || user === asker;
   const busy = new Set([...server.operations.values()].map(({ connection }) => connection));
-  const rows: Document[] = [];
-  if (choice.connections) {
-    for (const connection of server.connections) if (!busy.has(connection) && sees(connection.user)) rows.push(idleConnection(server, connection));
-  }
-  if (choice.sessions) {
-    for (const session of server.sessions.all()) if (session.transaction !== undefined && !session.busy && sees(session.user)) rows.push(idleSession(server, session));
-  }
-  if (choice.cursors) {
-    for (const cursor of server.cursors.all()) if (cursor.usedBy === undefined && sees(cursor.options.user)) rows.push(idleCursor(server, cursor));
-  }
-  return rows;
+  const connections = rowsOf(choice.connections, server.connections, (one) => !busy.has(one) && sees(one.user), (one) => idleConnection(server, one));
+  const sessions = rowsOf(choice.sessions, server.sessions.all(), (one) => one.transaction !== undefined && !one.busy && sees(one.user), (one) => idleSession(server, one));
+  const cursors = rowsOf(choice.cursors, server.cursors.all(), (one) => one.usedBy === undefined && sees(one.options.user), (one) => idleCursor(server, one));
+  return [...connections, ...sessions, ...cursors];
+}
+
+function rowsOf<T>(isAsked: boolean, all: Iterable<T>, isIdle: (one: T) => boolean, row: (one: T) => Document): Document[] {
+  return isAsked ? [...all].filter(isIdle).map(row) : [];
 }
