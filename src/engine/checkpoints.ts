@@ -122,7 +122,7 @@ export class Checkpoints {
     let bytes = 0;
     for (const { tree, node } of capture.nodes) {
       bytes += nodeBytes(node);
-      if (!tree.writing.delete(node.number) || tree.dirty.has(node.number)) continue;
+      if (!tree.endWriting(node.number) || tree.dirty.has(node.number)) continue;
       // Whatever the cache has under this number is older.
       cache.forget(nodeKey(node.number));
       cache.put(nodeKey(node.number), node, nodeBytes(node), { as: 'guide', pinned: false });
@@ -138,7 +138,7 @@ export class Checkpoints {
     store.cancelCheckpoint();
     let bytes = 0;
     for (const { tree, node } of capture.nodes) {
-      if (tree.writing.delete(node.number) && !tree.dirty.has(node.number)) tree.setDirty(node);
+      if (tree.endWriting(node.number) && !tree.dirty.has(node.number)) tree.setDirty(node);
       else bytes += nodeBytes(node);
     }
     budget.change('nodes', -bytes);

@@ -109,6 +109,7 @@ export class JobRunner {
       state.throttle.flushed(edit.flushed.messageBytes, state.frozen.size > 0);
       state.chargeFronts(tree);
     }
+    state.noteTables();
   }
 
   /** What a commit spilled is below the fronts now, or its dictionary is gone. */

@@ -30,7 +30,9 @@ import type { RedoLog } from './wal/redo-log.ts';
 
 /** Memory of one row of the block table, and of a tree that has nothing in memory but its record, roughly. */
 const blockBytes = 250;
-const treeBytes = 800;
+const treeBytes = 1000;
+/** Between two checkpoints what has come is charged in steps of so much. */
+const tablesStep = 256 * 1024;
 
 /** Counters of an environment since it was opened. */
 export interface EngineCounters {
@@ -213,6 +215,7 @@ export class EngineState {
     this.setDirty(tree, { kind: 'leaf', number: root, extent: undefined });
     this.trees.set(id, tree);
     this.nextDictionary = Math.max(this.nextDictionary, id + 1);
+    this.noteTables();
     return tree;
   }
 
@@ -239,9 +242,18 @@ export class EngineState {
     if (change > 0) this.cache.shrink();
   }
 
+  /** Charges what the block table and the trees take in memory when that has changed by enough to be worth it. */
+  noteTables(): void {
+    if (Math.abs(this.#tableBytes - this.budget.held('tables')) >= tablesStep) this.chargeTables();
+  }
+
+  get #tableBytes(): number {
+    return this.store.blocks * blockBytes + this.trees.size * treeBytes;
+  }
+
   /** Charges what the block table and the trees take in memory, whatever is read of them. */
   chargeTables(): void {
-    const bytes = this.store.statistics.blocks * blockBytes + this.trees.size * treeBytes;
+    const bytes = this.#tableBytes;
     this.budget.change('tables', bytes - this.budget.held('tables'));
     this.cache.shrink();
   }

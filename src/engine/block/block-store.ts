@@ -323,6 +323,11 @@ export class BlockStore {
     return this.#file.hasReserve;
   }
 
+  /** How many blocks there are. */
+  get blocks(): number {
+    return this.#images.size;
+  }
+
   get statistics(): BlockStatistics {
     return {
       fileBytes: this.#file.bytes,
@@ -330,7 +335,7 @@ export class BlockStore {
       freeableBytes: this.#file.freeBytes + this.#limboUnits * unitBytes,
       written: this.#file.bytesWritten,
       read: this.#file.bytesRead,
-      blocks: this.#images.size,
+      blocks: this.blocks,
     };
   }
 

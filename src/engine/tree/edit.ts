@@ -56,7 +56,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
   }
   for (const number of edit.removed) {
     tree.dirty.delete(number);
-    tree.writing.delete(number);
+    tree.endWriting(number);
     tree.heavy.delete(number);
     tree.unsettled.delete(number);
     tree.loose.delete(number);

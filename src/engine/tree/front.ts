@@ -24,9 +24,7 @@ const older = 6; // entry with the same key before this one, plus 1; 0: none
 const hash = 7;
 const width = 8;
 
-const twoTo32 = 4294967296;
-const kindMask = 0xff;
-const chainShift = 8;
+const [twoTo32, kindMask, chainShift] = [4294967296, 0xff, 8];
 
 /** Copies source to `at`: a short one by a loop, which a call would cost more than. */
 function copyInto(target: Uint8Array, at: number, source: Uint8Array): void {
@@ -34,8 +32,9 @@ function copyInto(target: Uint8Array, at: number, source: Uint8Array): void {
   else for (let i = 0; i < source.length; i++) target[at + i] = source[i] as number;
 }
 
-/** What an empty front holds. */
-const [noBytes, noRows] = [new Uint8Array(0), new Uint32Array(0)];
+/** What an empty front holds: there may be 50,000. */
+const [noBytes, noView, noRows]: [Uint8Array, DataView, Uint32Array] = [new Uint8Array(0), viewOf(new Uint8Array(0)), new Uint32Array(0)];
+const [noPieces, noRanges]: [Uint32Array[], RangeDelete[]] = [[], []];
 
 /** The bytes of a front's messages, and where they lie. */
 export interface FrontImage {
@@ -52,7 +51,7 @@ export class Front {
   #count: number = 0;
   #table: Uint32Array;
   #keys: number = 0;
-  #pieces: Uint32Array[] = [];
+  #pieces: Uint32Array[] = noPieces;
   #sorted: number = 0;
   /** The newest seq of any entry; 0 when empty. */
   seqMax: number = 0;
@@ -64,12 +63,12 @@ export class Front {
   /** Bytes of blobs that its entries refer to, those that were taken back included. */
   blobBytes: number = 0;
   /** Range deletes; the array never changes. */
-  ranges: readonly RangeDelete[] = [];
+  ranges: readonly RangeDelete[] = noRanges;
 
   /** `like`: a front that held as much as this one shall; memory is had at once, not by doubling. */
   constructor(like?: Front) {
     this.#arena = like === undefined ? noBytes : new Uint8Array(like.#used);
-    this.#view = viewOf(this.#arena);
+    this.#view = like === undefined ? noView : viewOf(this.#arena);
     this.#rows = like === undefined ? noRows : new Uint32Array(like.#count * width + width);
     this.#table = like === undefined ? noRows : new Uint32Array(like.#table.length);
   }
@@ -96,7 +95,7 @@ export class Front {
     this.#count = 0;
     this.#keys = 0;
     this.#table.fill(0);
-    this.#pieces = [];
+    this.#pieces = noPieces;
     this.#sorted = 0;
     this.seqMax = 0;
     this.seqMin = 0;
@@ -362,7 +361,7 @@ export class Front {
       this.#used = start;
     }
     this.#count = Math.min(this.#count, count);
-    this.#pieces = [];
+    this.#pieces = noPieces;
     this.#sorted = 0;
     this.seqMax = this.#count === 0 ? 0 : this.seq(this.#count - 1);
     if (this.#count === 0) this.seqMin = 0;
@@ -390,9 +389,10 @@ export class Front {
    */
   sortedPieces(): readonly Uint32Array[] {
     if (this.#sorted < this.#count) {
-      this.#pieces.push(this.#sort(this.#sorted, this.#count));
+      const pieces = this.#pieces.length === 0 ? [] : this.#pieces;
+      pieces.push(this.#sort(this.#sorted, this.#count));
+      this.#pieces = pieces;
       this.#sorted = this.#count;
-      const pieces = this.#pieces;
       for (;;) {
         const last = pieces.at(-1);
         const before = pieces.at(-2);

@@ -9,6 +9,7 @@ import { Filter } from '../run/filter.ts';
 import { Run } from '../run/run.ts';
 import type { DictionaryId, DictionaryOptions, UpdateFunctions } from '../types.ts';
 import { Front } from './front.ts';
+import { sharedOptions } from './shared-options.ts';
 import type { SpilledFront } from './spilled.ts';
 import type { Extent, TreeNode } from './node.ts';
 
@@ -56,6 +57,7 @@ const frontOfSize = 1000;
 const noNodes: Map<BlockNumber, TreeNode> = new Map();
 const noWeights: Map<BlockNumber, number> = new Map();
 const noNumbers: Set<BlockNumber> = new Set();
+const noFronts: readonly Front[] = [];
 
 /** The tree of one dictionary. */
 export class Tree {
@@ -78,7 +80,7 @@ export class Tree {
   version: number = 0;
   active: Front = new Front();
   /** Newest first. */
-  frozen: readonly (Front | SpilledFront)[] = [];
+  frozen: readonly (Front | SpilledFront)[] = noFronts;
   /** Nodes that the last begun checkpoint does not hold. */
   dirty: Map<BlockNumber, TreeNode> = noNodes;
   /** Nodes that a checkpoint under way is writing. */
@@ -106,7 +108,7 @@ export class Tree {
   constructor(record: TreeRecord, cache: PartCache<Part>, updates: UpdateFunctions) {
     this.updates = updates;
     this.id = record.id;
-    this.options = record.options;
+    this.options = sharedOptions(record.options);
     this.createdSeq = record.createdSeq;
     this.droppedSeq = record.droppedSeq;
     this.isGoing = record.droppedSeq !== Infinity;
@@ -140,6 +142,13 @@ export class Tree {
   beginWriting(): void {
     this.writing = this.dirty;
     this.dirty = noNodes;
+  }
+
+  /** A node that was being written is: false where an edit has made it needless meanwhile. */
+  endWriting(number: BlockNumber): boolean {
+    if (!this.writing.delete(number)) return false;
+    if (this.writing.size === 0) this.writing = noNodes;
+    return true;
   }
 
   /** Has memory of its own for what is noted of internal nodes. */
