@@ -22,6 +22,7 @@ import {
 } from '../fields.ts';
 import { checkCollation, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
+import { canRelease } from './reading-state.ts';
 import { beginRead, type ReadScope } from '../storage-scope.ts';
 import { openPipeline } from './pipeline-run.ts';
 import { scratchOpener } from './scratch-file.ts';
@@ -162,11 +163,6 @@ async function openFind(
   const request = findRequest(fields, options, allowDiskUse === false ? undefined : scratchOpener(context));
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, watch: watched(context, target.ns.text) }, request, context.operation);
   return canRelease(context) ? plan.open(() => context.server.catalog.begin('read')) : withoutRelease(plan.open());
-}
-
-/** Whether a cursor that nobody asks for long may go on in a newer state: not where one state was asked for. */
-function canRelease({ transaction, generic }: CommandContext): boolean {
-  return transaction === undefined && generic.readConcern?.level !== 'snapshot';
 }
 
 function withoutRelease(source: BatchSource): BatchSource {

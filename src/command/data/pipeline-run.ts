@@ -15,6 +15,7 @@ import { viewCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import type { ReadScope } from '../storage-scope.ts';
 import { openOutput } from './pipeline-output.ts';
+import { canRelease, ReadingState } from './reading-state.ts';
 import { scratchOpener } from './scratch-file.ts';
 import { isSystemStage, systemStageDocuments } from './system/system-stages.ts';
 
@@ -24,6 +25,8 @@ export interface PipelineSurroundings {
   readonly target: ResolvedTarget;
   readonly options: QueryOptions;
   readonly hint?: Value | undefined;
+  /** Begins another state to go on in; absent: the command's own, where it may. */
+  readonly renew?: (() => CatalogTransaction) | undefined;
   /** For `$out` and `$merge`: leaves validators out. */
   readonly bypassValidation?: boolean | undefined;
   /** Whether what does not fit in memory may go to disk; it may where nothing is said. */
@@ -33,14 +36,14 @@ export interface PipelineSurroundings {
 /** Gives stages the other collections of one transaction. */
 class TransactionProvider implements SourceProvider {
   readonly #context: CommandContext;
-  readonly #txn: CatalogTransaction;
+  readonly #state: ReadingState;
   readonly #options: QueryOptions;
   readonly #bypassValidation: boolean;
   readonly #allowDiskUse: boolean;
 
-  constructor(context: CommandContext, txn: CatalogTransaction, surroundings: { options: QueryOptions; bypassValidation?: boolean | undefined; allowDiskUse?: boolean | undefined }) {
+  constructor(context: CommandContext, state: ReadingState, surroundings: { options: QueryOptions; bypassValidation?: boolean | undefined; allowDiskUse?: boolean | undefined }) {
     this.#context = context;
-    this.#txn = txn;
+    this.#state = state;
     this.#options = surroundings.options;
     this.#bypassValidation = surroundings.bypassValidation ?? false;
     this.#allowDiskUse = surroundings.allowDiskUse ?? true;
@@ -55,7 +58,7 @@ class TransactionProvider implements SourceProvider {
   }
 
   systemStage(request: SystemStageRequest): Promise<readonly Document[]> {
-    return systemStageDocuments(request, this.#context, this.#txn);
+    return systemStageDocuments(request, this.#context, this.#state.txn);
   }
 
   pause(): Promise<void> {
@@ -64,31 +67,32 @@ class TransactionProvider implements SourceProvider {
 
   async collection(request: CollectionRequest): Promise<BatchSource> {
     const ns = namespaceOf(request.database, request.collection);
-    const target = await resolveTarget(this.#context, this.#txn, ns);
+    const { txn } = this.#state;
+    const target = await resolveTarget(this.#context, txn, ns);
     const options = { ...this.#options, ...(request.variables === undefined ? {} : { variables: request.variables }) };
     if (target.isView && !sameCollation(options.collation, target.collation)) throw viewCollation();
     if (target.isView) return this.#view(request, target, options);
     const query = { ...requestOf(request, options), openScratch: this.openScratch };
-    const plan = await planQuery({ txn: this.#txn, ns: target.ns, collection: target.collection, watch: watched(this.#context, target.ns.text) }, query, this.#context.operation);
-    return plan.open();
+    const plan = await planQuery({ txn, ns: target.ns, collection: target.collection, watch: watched(this.#context, target.ns.text) }, query, this.#context.operation);
+    return this.#state.open(plan);
   }
 
   async geoPaths(database: string, name: string): Promise<{ readonly flat: readonly string[]; readonly sphere: readonly string[] } | undefined> {
-    const { collection } = await resolveTarget(this.#context, this.#txn, namespaceOf(database, name));
+    const { collection } = await resolveTarget(this.#context, this.#state.txn, namespaceOf(database, name));
     if (collection === undefined) return undefined;
     const paths = (kind: string): string[] =>
       collection.indexes.filter((index) => index.kind === kind).flatMap(({ key }) => key.fields.filter(([, value]) => value === kind).map(([path]) => path));
     return { flat: paths('2d'), sphere: paths('2dsphere') };
   }
 
-  #view(request: CollectionRequest, target: ResolvedTarget, options: QueryOptions): Promise<BatchSource> {
+  async #view(request: CollectionRequest, target: ResolvedTarget, options: QueryOptions): Promise<BatchSource> {
     const stages: Document[] = [];
     if (request.filter !== undefined) stages.push(Document.fromEntries([['$match', request.filter]]));
     if (request.sort !== undefined) stages.push(Document.fromEntries([['$sort', request.sort]]));
     if (request.skip !== undefined) stages.push(Document.fromEntries([['$skip', BigInt(request.skip)]]));
     if (request.limit !== undefined) stages.push(Document.fromEntries([['$limit', BigInt(request.limit)]]));
-    const scope: ReadScope = { txn: this.#txn, end: () => undefined };
-    return openPipeline(this.#context, BsonArray.of(stages), { scope, target, options });
+    const scope: ReadScope = { txn: this.#state.txn, end: () => undefined };
+    return this.#state.track(await openPipeline(this.#context, BsonArray.of(stages), { scope, target, options, renew: this.#state.shared }));
   }
 }
 
@@ -117,12 +121,19 @@ function requestOf(parts: QueryParts, options: QueryOptions): QueryRequest {
 
 /** A pipeline with the plan under it. */
 export interface PlannedPipeline {
+  readonly state: ReadingState;
   readonly pipeline: Pipeline;
   /** Undefined where the first stage makes documents itself. */
   readonly plan: Plan | undefined;
   /** Stages that the plan stands for. */
   readonly from: number;
   readonly provider: SourceProvider;
+}
+
+/** The state of a pipeline: a command's own may be given up for a newer one where nothing was promised of it. */
+function stateOf(context: CommandContext, scope: ReadScope, renew: (() => CatalogTransaction) | undefined): ReadingState {
+  const own = canRelease(context) ? (): CatalogTransaction => context.server.catalog.begin('read') : undefined;
+  return new ReadingState(context, scope.txn, renew ?? own);
 }
 
 /** A pipeline that writes has no place in a transaction, nor under a read concern that promises the newest. */
@@ -148,19 +159,20 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   const { db, collection: name } = isSystem ? target.asked : target.ns;
   const pipeline = compilePipeline(all, { ...options, database: db, collection: name });
   checkOutput(context, pipeline);
-  const provider = new TransactionProvider(context, scope.txn, surroundings);
-  if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider };
+  const state = stateOf(context, scope, surroundings.renew);
+  const provider = new TransactionProvider(context, state, surroundings);
+  if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider, state };
   const { head } = pipeline;
   const { openScratch } = provider;
   const request = { ...requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options), carriesKey: pipeline.readsIndexKey(head.stages), openScratch };
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, watch: watched(context, target.ns.text) }, request, context.operation);
-  return { pipeline, plan, from: head.stages, provider };
+  return { pipeline, plan, from: head.stages, provider, state };
 }
 
 /** Opens a pipeline over a collection or view. */
 export async function openPipeline(context: CommandContext, stages: BsonArray, surroundings: PipelineSurroundings): Promise<BatchSource> {
-  const { pipeline, plan, from, provider } = await planPipeline(context, stages, surroundings);
-  return pipeline.open(plan?.open() ?? sourceOf([]), provider, from);
+  const { pipeline, plan, from, provider, state } = await planPipeline(context, stages, surroundings);
+  return state.result(pipeline.open(plan === undefined ? sourceOf([]) : state.open(plan), provider, from));
 }
 
 /** Opens a pipeline over no collection (`aggregate: 1`): its first stage makes the documents. */
@@ -174,5 +186,6 @@ export function openFreePipeline(
     const text = "{aggregate: 1} is not valid for an empty pipeline or one whose first stage reads a collection.";
     throw new CommandError(73, 'InvalidNamespace', text);
   }
-  return pipeline.open(sourceOf([]), new TransactionProvider(context, scope.txn, { options }));
+  const state = stateOf(context, scope, undefined);
+  return state.result(pipeline.open(sourceOf([]), new TransactionProvider(context, state, { options })));
 }
