@@ -53,12 +53,3 @@ export function updateFast(txn: StoredTransaction, collection: StoredCollection,
     afterSoon(txn.engine.update(collection.dictionary, key, operatorsFunction, update.toBytes()), () => noteUnsized(txn, collection)),
   );
 }
-
-/** Whether bytes of a collection are no longer counted, as a transaction that committed has noted. */
-export class UnsizedFlag {
-  isKnown: boolean = false;
-
-  flagsCommitted(): void {
-    this.isKnown = true;
-  }
-}

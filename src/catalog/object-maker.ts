@@ -8,7 +8,7 @@ import type { DictionaryId, Environment } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 import type { QueryOptions } from '../query/index.ts';
 import { multikeyOfKey, multikeyRangeOf } from './entry.ts';
-import { UnsizedFlag } from './fast-write.ts';
+import { UnsizedFlag } from './unsized-flag.ts';
 import type { NameEntry } from './entry.ts';
 import { IncomingDocuments } from './incoming.ts';
 import { defineIndex, primarySpec, primarySpecOf } from './index-spec.ts';

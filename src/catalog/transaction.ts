@@ -10,7 +10,7 @@ import type { Namespace } from './namespace.ts';
 import type { NewOperation, OperationOwner } from './oplog/operation.ts';
 import { sizeOf } from './oplog/operation-row.ts';
 import type { CommitRows, Oplog } from './oplog/oplog.ts';
-import type { UnsizedFlag } from './fast-write.ts';
+import type { UnsizedFlag } from './unsized-flag.ts';
 import type { CatalogTransaction } from './types.ts';
 
 /** What all objects that stand for one collection share, whatever its definition was when they were made. */
