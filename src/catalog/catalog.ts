@@ -308,8 +308,7 @@ export class StoredCatalog implements Catalog {
   }
 
   canRemoveRange(collection: Collection, range: KeyRange): boolean {
-    // The log tells of each document.
-    return collection instanceof StoredCollection && !this.oplog.logs(collection.ns.db) && canRemoveRange(collection, range);
+    return collection instanceof StoredCollection && canRemoveRange(collection, range);
   }
 
   updateFast(txn: CatalogTransaction, collection: Collection, key: RecordKey, { update, bypassValidation }: { readonly update: Document; readonly bypassValidation: boolean }): Soon<boolean> {
@@ -319,7 +318,7 @@ export class StoredCatalog implements Catalog {
 
   async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number> {
     if (!(collection instanceof StoredCollection)) throw new AssertionError('a collection of this catalog');
-    return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, checkInterrupt });
+    return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, tasks: this.#env.tasks, checkInterrupt });
   }
 
   async beginLoad(txn: CatalogTransaction, ns: Namespace, { specs, options: given }: { readonly specs: readonly Document[]; readonly options: Document }): Promise<CollectionLoad> {

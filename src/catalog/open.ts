@@ -23,8 +23,8 @@ export async function openCatalog(engine: Environment, env: Env, choices: Catalo
   const maker = new ObjectMaker(engine, env);
   const names = new NameTable(engine.catalogDictionary, (txn, ns, entry) => maker.load(txn, ns, entry));
   await readNames(engine, maker, names);
-  const { oplogBytes, oplogAgeMs = oplogAgeMsUsual } = choices;
-  const oplog = await Oplog.open(engine, env.clock, oplogBytes === undefined ? undefined : { bytesMax: oplogBytes, ageMaxMs: oplogAgeMs });
+  const { oplogBytes, oplogAgeMs = oplogAgeMsUsual, oplogAsideBytes } = choices;
+  const oplog = await Oplog.open(engine, env.clock, oplogBytes === undefined ? undefined : { bytesMax: oplogBytes, ageMaxMs: oplogAgeMs, asideBytes: oplogAsideBytes });
   return new StoredCatalog({ engine, env, names, maker, choices, oplog });
 }
 

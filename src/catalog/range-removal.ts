@@ -4,6 +4,7 @@
 
 import { AssertionError } from '../base/errors.ts';
 import type { DictionaryId, Environment, KeyRange, Totals, Transaction } from '../engine/index.ts';
+import type { Tasks } from '../env/index.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import type { StoredTransaction } from './transaction.ts';
 
@@ -15,8 +16,17 @@ export function canRemoveRange(collection: StoredCollection, range: KeyRange): b
   return isEverything(range) || collection.secondaries.length === 0;
 }
 
+/** What is to be removed. */
+interface RangeRemoval {
+  readonly collection: StoredCollection;
+  readonly range: KeyRange;
+  readonly engine: Environment;
+  readonly tasks: Tasks;
+  readonly checkInterrupt: () => void;
+}
+
 /** Removes them with the commit; how many they are. EngineError `locked` or `write-conflict`: others are writing to the collection. */
-export async function removeRange(txn: StoredTransaction, work: { collection: StoredCollection; range: KeyRange; engine: Environment; checkInterrupt: () => void }): Promise<number> {
+export async function removeRange(txn: StoredTransaction, work: RangeRemoval): Promise<number> {
   const { collection, range } = work;
   if (txn.mode !== 'statement' || !canRemoveRange(collection, range)) throw new AssertionError('a statement removes a range that it may remove');
   await txn.willWrite(collection);
@@ -26,8 +36,9 @@ export async function removeRange(txn: StoredTransaction, work: { collection: St
   const reader = work.engine.begin('read');
   try {
     let removed = 0;
+    const noted = txn.logs(collection.ns.db) ? await noteEach(txn, reader, work) : undefined;
     for (const dictionary of dictionaries) {
-      const gone = isEverything(range) ? reader.totals(dictionary) : await countRange(reader, dictionary, work);
+      const gone = dictionary === collection.dictionary && noted !== undefined ? noted : isEverything(range) ? reader.totals(dictionary) : await countRange(reader, dictionary, work);
       if (dictionary === collection.dictionary) removed = gone.rows;
       await txn.engine.deleteRange(dictionary, range, gone.rows, gone.bytes);
     }
@@ -35,6 +46,28 @@ export async function removeRange(txn: StoredTransaction, work: { collection: St
   } finally {
     reader.abort();
   }
+}
+
+/** Notes the removal of each document, for the log tells of each: in order, and out of memory as they become many. */
+async function noteEach(txn: StoredTransaction, reader: Transaction, { collection, range, tasks, checkInterrupt }: RangeRemoval): Promise<Totals> {
+  const cursor = reader.cursor(collection.dictionary, range, 1);
+  let [rows, bytes] = [0, 0];
+  try {
+    for (let batch = await cursor.nextBatch(batchLimit); batch.length > 0; batch = await cursor.nextBatch(batchLimit)) {
+      checkInterrupt();
+      rows += batch.length;
+      for (let i = 0; i < batch.length; i++) {
+        const value = batch.value(i);
+        bytes += value.length;
+        collection.noteGone(txn, value);
+      }
+      await txn.willWrite(collection);
+      await tasks.pause();
+    }
+  } finally {
+    cursor.close();
+  }
+  return { rows, bytes };
 }
 
 async function countRange(reader: Transaction, id: DictionaryId, { range, checkInterrupt }: { range: KeyRange; checkInterrupt: () => void }): Promise<Totals> {

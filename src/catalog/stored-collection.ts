@@ -205,6 +205,13 @@ export class StoredCollection implements Collection {
     txn.note({ kind: isWhole ? 'replace' : 'update', space: this.#space, o: isWhole ? after : diff, o2, ...images, statement });
   }
 
+  /** Notes for the log that the document of these bytes goes; of them nothing is kept that is not needed. */
+  noteGone(txn: StoredTransaction, bytes: Uint8Array): void {
+    const before = Document.fromBytes(bytes);
+    const images = this.options.keepsImages === true ? { before: Document.fromBytes(bytes.slice()) } : {};
+    txn.note({ kind: 'remove', space: this.#space, o: Document.fromBytes(Document.of({ _id: before.get('_id') }).toBytes()), ...images });
+  }
+
   #noteRemove(txn: StoredTransaction, before: Document, choices: InsertChoices | undefined): void {
     if (!txn.logs(this.ns.db)) return;
     const images = this.options.keepsImages === true ? { before } : {};

@@ -2,16 +2,22 @@
 // older definition of its collection does not commit. The check and the engine's commit are one synchronous step, and so are the change of
 // version and the commit of whoever changes a definition, so that the order of the two is the order in the log.
 
-import { AssertionError, EngineError } from '../base/errors.ts';
+import { AssertionError } from '../base/errors.ts';
 import type { Roster } from '../base/roster.ts';
 import type { DictionaryId, Seq, Soon, Transaction, TransactionMode } from '../engine/index.ts';
 import { changedMeanwhile } from './refusal.ts';
 import type { Namespace } from './namespace.ts';
 import type { NewOperation, OperationOwner } from './oplog/operation.ts';
+import type { CommitHead } from './oplog/operation-row.ts';
+import type { NotedOperation, SideRows } from './oplog/side-rows.ts';
+import { afterSoon } from './soon.ts';
 import { sizeOf } from './oplog/operation-row.ts';
 import type { CommitRows, Oplog } from './oplog/oplog.ts';
 import type { UnsizedFlag } from './unsized-flag.ts';
 import type { CatalogTransaction } from './types.ts';
+
+/** What an operation takes in memory beside its documents, roughly. */
+const operationObjectBytes = 256;
 
 /** What all objects that stand for one collection share, whatever its definition was when they were made. */
 export interface CollectionState {
@@ -72,9 +78,11 @@ export class StoredTransaction implements CatalogTransaction {
   #flags: Map<FlaggedIndex, Set<number>> | undefined;
   #lastWritten: CollectionVersion | undefined;
   readonly #oplog: Oplog | undefined;
-  #operations: { readonly order: number; readonly operation: NewOperation }[] = [];
+  #operations: NotedOperation[] = [];
+  /** Where operations are that are in memory no more. */
+  #aside: SideRows | undefined;
   #owner: OperationOwner | undefined;
-  /** Bytes of what was noted; what was taken back counts on. */
+  /** Bytes of what was noted and is in memory; what was taken back counts on. */
   #operationBytes = 0;
   #quiet: readonly CollectionState[] = [];
   /** Keys removed from indexes that are prepared to be made unique. */
@@ -98,11 +106,12 @@ export class StoredTransaction implements CatalogTransaction {
   }
 
   get hasWritten(): boolean {
-    return this.#written.length > 0 || this.hasNameChanges || this.#operations.length > 0;
+    return this.#written.length > 0 || this.hasNameChanges || this.#operations.length > 0 || this.#aside !== undefined;
   }
 
   /** To be called before each write: waits while an index is built, refuses an object whose definition is old. */
   willWrite(collection: CollectionVersion): Soon<void> {
+    if (this.#operationBytes > (this.#oplog?.asideBytes ?? Infinity)) return afterSoon(this.#putAside(), () => this.willWrite(collection));
     if (collection === this.#lastWritten) return undefined;
     if (collection.owner === this) {
       this.#lastWritten = collection;
@@ -151,10 +160,25 @@ export class StoredTransaction implements CatalogTransaction {
 
   /** Notes, just before it is written, what is done: the commit logs it. */
   note(operation: NewOperation): void {
-    this.#operationBytes += sizeOf(operation);
-    const most = this.#oplog?.commitBytesMax ?? 0;
-    if (this.#operationBytes > most) throw new EngineError('too-large', `a transaction beyond the ${most} bytes that the log takes of one commit`);
+    this.#operationBytes += sizeOf(operation) + operationObjectBytes;
     this.#operations.push({ order: this.engine.mark() + 1, operation });
+  }
+
+  /** Moves what was noted out of memory, all but the last: somebody must say that it is the end. */
+  #putAside(): Soon<void> {
+    const oplog = this.#oplog;
+    if (oplog === undefined) return undefined;
+    return afterSoon(this.#aside ?? oplog.aside(this.engine), (aside) => {
+      this.#aside = aside;
+      const noted = this.#operations.slice(0, -1);
+      this.#operations = this.#operations.slice(-1);
+      this.#operationBytes = 0;
+      return noted.length === 0 ? undefined : oplog.writeAside(aside, noted, this.#head, true);
+    });
+  }
+
+  get #head(): CommitHead {
+    return { transaction: this.mode === 'snapshot', owner: this.#owner };
   }
 
   identify(owner: OperationOwner): void {
@@ -162,6 +186,7 @@ export class StoredTransaction implements CatalogTransaction {
   }
 
   mark(): number {
+    this.#aside?.marked();
     return this.engine.mark();
   }
 
@@ -170,10 +195,15 @@ export class StoredTransaction implements CatalogTransaction {
     if (this.hasNameChanges) this.#observer.rolledBack(this, mark);
     this.#flags = undefined;
     if (this.#operations.length > 0) this.#operations = this.#operations.filter(({ order }) => order <= mark);
+    if (this.#aside === undefined) return;
+    const { again, isGone } = this.#aside.rolledBack(mark);
+    this.#operations = [...again, ...this.#operations];
+    if (isGone) this.#aside = undefined;
   }
 
   async commit(): Promise<Seq> {
     if (this.#ended) return this.engine.commit();
+    if (this.#aside !== undefined) await this.#endAside(this.#aside);
     this.#checkDefinitions();
     this.#ended = true;
     const observer = this.hasNameChanges ? this.#observer : undefined;
@@ -198,11 +228,19 @@ export class StoredTransaction implements CatalogTransaction {
     }
   }
 
+  /** What is left in memory joins what is aside. */
+  async #endAside(aside: SideRows): Promise<void> {
+    const noted = this.#operations;
+    this.#operations = [];
+    if (noted.length > 0) await this.#oplog?.writeAside(aside, noted, this.#head, false);
+  }
+
   #logRows(): CommitRows | undefined {
+    if (this.#aside !== undefined) return this.#oplog?.rowFor(this.#aside, this.#owner);
     if (this.#operations.length === 0) return undefined;
     const operations = this.#operations.map(({ operation }) => operation);
     this.#operations = [];
-    return this.#oplog?.rowsFor({ operations, transaction: this.mode === 'snapshot', owner: this.#owner });
+    return this.#oplog?.rowsFor({ operations, ...this.#head });
   }
 
   #checkDefinitions(): void {

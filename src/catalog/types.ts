@@ -267,6 +267,8 @@ export interface CatalogChoices {
   /** How much of what was done is kept in the log; 0: nothing, and what was kept is dropped; absent: nothing is logged now. */
   readonly oplogBytes?: number;
   readonly oplogAgeMs?: number;
+  /** Operations of one transaction beyond this are put aside before its commit; absent: a part of the cache. */
+  readonly oplogAsideBytes?: number;
 }
 
 /** An index build under way. */

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { EngineError } from '../../src/base/errors.ts';
 import { Binary, BsonArray, Document, Timestamp, type Value } from '../../src/bson/index.ts';
 import { compareTimes, namespaceOf, openCatalog, shapeOfUpdate, type Catalog, type Operation, type OperationClock } from '../../src/catalog/index.ts';
-import { openEnvironment } from '../../src/engine/index.ts';
+import { openEnvironment, type Environment } from '../../src/engine/index.ts';
 import { openMemoryEnv, type Env } from '../../src/env/index.ts';
 import { SimEnv } from '../sim/sim-env.ts';
 import { doc, insertAll, people } from './catalog-for-test.ts';
@@ -30,11 +30,11 @@ class Counter implements OperationClock {
   }
 }
 
-async function open(env: Env, seconds = 1, oplogBytes = 1 << 20): Promise<{ catalog: Catalog; close: () => Promise<void> }> {
+async function open(env: Env, seconds = 1, oplogBytes = 1 << 20, oplogAsideBytes?: number): Promise<{ catalog: Catalog; engine: Environment; close: () => Promise<void> }> {
   const engine = await openEnvironment(env, '/data', { cacheBytes: 8 << 20, lockWaitMs: 500 });
-  const catalog = await openCatalog(engine, env, { oplogBytes });
+  const catalog = await openCatalog(engine, env, { oplogBytes, ...(oplogAsideBytes === undefined ? {} : { oplogAsideBytes }) });
   catalog.oplog.start(new Counter(seconds));
-  return { catalog, close: () => engine.close() };
+  return { catalog, engine, close: () => engine.close() };
 }
 
 async function operations(catalog: Catalog, from?: Timestamp): Promise<Operation[]> {
@@ -166,6 +166,147 @@ describe('the oplog', () => {
     await close();
   });
 });
+
+/** Documents with these numbers, some of them large. */
+const many = (from: number, to: number): Document[] => Array.from({ length: to - from }, (_, i) => doc({ _id: from + i, text: 'x'.repeat((from + i) % 50 === 0 ? 20_000 : 10) }));
+
+describe('operations of a large commit lie aside', () => {
+  const asideBytes = 30_000;
+
+  /** What is read forwards, backwards and from some times on is the same list. */
+  async function assertOrdered(catalog: Catalog, ids: readonly Value[]): Promise<Operation[]> {
+    const all = (await operations(catalog)).filter(({ kind }) => kind !== 'command');
+    assert.deepEqual(all.map(({ o }) => o.get('_id')), ids);
+    for (let i = 1; i < all.length; i++) {
+      const [a, b] = [all[i - 1] as Operation, all[i] as Operation];
+      assert.ok(compareTimes(a.time, b.time) < 0 || (compareTimes(a.time, b.time) === 0 && b.index === (a.index ?? -1) + 1), String(i));
+    }
+    for (let at = 0; at < all.length; at += 97) {
+      const { time } = all[at] as Operation;
+      const first = all.findIndex((other) => compareTimes(other.time, time) === 0);
+      assert.equal((await operations(catalog, time)).length, all.length - first, String(at));
+    }
+    const txn = catalog.begin('read');
+    const cursor = catalog.oplog.read(txn, undefined, -1);
+    const back: Value[] = [];
+    for (let rows = await cursor.nextRows(); rows.length > 0; rows = await cursor.nextRows()) for (const { kind, o } of rows.flat()) if (kind !== 'command') back.push(o.get('_id') ?? null);
+    cursor.close();
+    txn.abort();
+    assert.deepEqual(back, [...ids].reverse());
+    return all;
+  }
+
+  test('a transaction is a chain of entries, as MongoDB writes it, whatever was taken back in it', async () => {
+    const env = await openMemoryEnv();
+    const { catalog, close } = await open(env, 1, 1 << 20, asideBytes);
+    await insertAll(catalog, [doc({ _id: -1 })]);
+    const txn = catalog.begin('snapshot');
+    txn.identify({ lsid: doc({ id: 1 }), txnNumber: 7n });
+    const collection = await catalog.ensureCollection(txn, people);
+    for (const document of many(0, 400)) {
+      const mark = txn.mark();
+      await collection.insert(txn, collection.prepare(document));
+      if (Number(document.get('_id')) % 7 !== 3) continue;
+      txn.rollbackTo(mark);
+    }
+    await txn.commit();
+    await insertAll(catalog, [doc({ _id: 'last' })]);
+    const ids: Value[] = [-1, ...many(0, 400).map((document) => document.get('_id') ?? null).filter((id) => Number(id) % 7 !== 3), 'last'];
+    await assertOrdered(catalog, ids);
+    const chain = (await entries(catalog)).filter((entry) => entry.get('txnNumber') === 7n);
+    assert.ok(chain.length > 3);
+    chain.forEach((entry, at) => {
+      const [o, previous] = [entry.get('o'), entry.get('prevOpTime')];
+      assert.ok(o instanceof Document && previous instanceof Document);
+      assert.equal(o.get('partialTxn'), at + 1 < chain.length ? true : undefined);
+      assert.equal(o.get('count'), at + 1 < chain.length ? undefined : BigInt(ids.length - 2));
+      assert.deepEqual(previous.get('ts'), at === 0 ? new Timestamp(0, 0) : chain[at - 1]?.get('ts'));
+    });
+    await close();
+    const again = await open(env, 2, 1 << 20, asideBytes);
+    await assertOrdered(again.catalog, ids);
+    await again.close();
+  });
+
+  test('a statement that removes a range has an entry with a time of its own for each document', async () => {
+    const { catalog, close } = await open(await openMemoryEnv(), 1, 4 << 20, asideBytes);
+    for (let from = 0; from < 1500; from += 50) await insertAll(catalog, many(from, from + 50));
+    const txn = catalog.begin('statement');
+    const collection = await catalog.collection(txn, people);
+    assert.ok(collection !== undefined);
+    const range = { from: collection.keyOf(100), to: collection.keyOf(1400) };
+    assert.ok(catalog.canRemoveRange(collection, range));
+    assert.equal(await catalog.removeRange(txn, collection, range, () => undefined), 1300);
+    await txn.commit();
+    const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
+    const all = await assertOrdered(catalog, [...numbers(0, 1500), ...numbers(100, 1400)]);
+    assert.ok(all.slice(1500).every(({ kind, index }) => kind === 'remove' && index === undefined));
+    const { rows } = catalog.oplog.collection?.totals(catalog.begin('read')) ?? { rows: 0 };
+    assert.equal(rows, 1500 + 1300 + 1);
+    await close();
+  });
+
+  test('it is not there when the transaction is not, and goes with the oldest part of the log', async () => {
+    const sim = await SimEnv.create({ seed: 1 });
+    await sim.run(() => asideGoes(sim));
+  });
+
+  async function asideGoes(sim: SimEnv): Promise<void> {
+    const { catalog, engine, close } = await open(sim, 1, 200 * 1024, asideBytes);
+    await insertAll(catalog, [doc({ _id: -1 })]);
+    const before = engine.statistics().dictionaries;
+    const given = catalog.begin('snapshot');
+    const seen = await catalog.ensureCollection(given, people);
+    for (const document of many(0, 400)) await seen.insert(given, seen.prepare(document));
+    given.abort();
+    assert.equal(engine.statistics().dictionaries, before);
+    const large = catalog.begin('snapshot');
+    const collection = await catalog.ensureCollection(large, people);
+    for (const document of many(0, 400)) await collection.insert(large, collection.prepare(document));
+    await large.commit();
+    assert.equal(engine.statistics().dictionaries, before + 1);
+    const bytes = (): number => catalog.oplog.collection?.storage().documents.bytes ?? 0;
+    assert.ok(bytes() > 150_000);
+    await sim.clock.sleep(3 * 3_600_000);
+    for (let i = 0; i < 80; i++) {
+      await insertAll(catalog, [doc({ _id: `later ${String(i)}`, text: 'x'.repeat(4000) })]);
+      await catalog.oplog.trim();
+    }
+    assert.ok(bytes() < 250_000, String(bytes()));
+    assert.equal((await operations(catalog)).some(({ o }) => typeof o.get('_id') === 'number'), false);
+    await close();
+  }
+});
+
+for (const seed of [4, 5]) {
+  test(`after power failures large commits are in the log and the collection whole, or in neither: seed ${seed}`, async () => {
+    let sim = await SimEnv.create({ seed });
+    let found = 0;
+    for (let life = 1; life <= 12; life++) {
+      sim.files.faults.crashAt(1 + ((life * 97 + seed * 31) % 160));
+      const current = sim;
+      await current
+        .run(async () => {
+          const { catalog, close } = await open(current, life, 4 << 20, 3000);
+          const told = (await operations(catalog)).filter(({ kind }) => kind === 'insert').map(({ o }) => o.get('_id'));
+          const txn = catalog.begin('read');
+          const collection = await catalog.collection(txn, people);
+          assert.equal(collection?.totals(txn).rows ?? 0, told.length);
+          for (const id of told) assert.ok((await collection?.get(txn, collection.keyOf(id ?? null))) !== undefined);
+          txn.abort();
+          assert.equal(told.length % 30, 0);
+          found = Math.max(found, told.length);
+          for (let part = 0; part < 3; part++) await insertAll(catalog, many(life * 1000 + part * 30, life * 1000 + part * 30 + 30));
+          await close();
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof EngineError && current.files.isOff)) throw error;
+        });
+      sim = current.crash();
+    }
+    assert.ok(found > 0);
+  });
+}
 
 for (const seed of [1, 2, 3]) {
   test(`after power failures the log has exactly what the collection has: seed ${seed}`, async () => {

@@ -5,10 +5,13 @@ import { EngineError } from '../../base/errors.ts';
 import type { Timestamp } from '../../bson/index.ts';
 import type { Cursor, DictionaryId, Direction } from '../../engine/index.ts';
 import type { CatalogTransaction } from '../types.ts';
-import { decodeRow } from './operation-row.ts';
-import type { Operation, OperationCursor } from './operation.ts';
+import { decodeRow, elsewhereOf } from './operation-row.ts';
+import type { Elsewhere } from './operation-row.ts';
+import type { Operation, OperationCursor, OperationOwner } from './operation.ts';
+import { sideKey } from './side-rows.ts';
 
 const batchLimit = { rows: 64, bytes: 1 << 20 };
+const sideLimit = { rows: 1, bytes: 1 };
 
 /** Eight bytes that order as times do. */
 export function timeKey(time: Timestamp): Uint8Array {
@@ -31,6 +34,23 @@ function above(time: Timestamp): Uint8Array {
   return key;
 }
 
+/** Rows elsewhere that are being read: the key of the row that stands for them, and whose they are. */
+interface Side {
+  readonly cursor: Cursor;
+  readonly key: Uint8Array;
+  readonly owner: OperationOwner | undefined;
+}
+
+/** How many ticks a time is behind that of a row's key; 0 where it is before. */
+function tickOf(key: Uint8Array, { seconds, increment }: Timestamp): number {
+  const view = new DataView(key.buffer, key.byteOffset, key.length);
+  const [own, first] = [view.getUint32(0), view.getUint32(4)];
+  if (seconds !== own) return seconds < own ? 0 : ticksMax;
+  return Math.max(0, increment - first);
+}
+
+const ticksMax = 0xffffffff;
+
 /** Operations of one snapshot, those of one commit's row at a time. */
 export class RowCursor implements OperationCursor {
   readonly #txn: CatalogTransaction;
@@ -39,6 +59,9 @@ export class RowCursor implements OperationCursor {
   readonly #left: DictionaryId[];
   #from: Timestamp | undefined;
   #cursor: Cursor | undefined;
+  /** Rows of the last batch that are still to be given. */
+  #waiting: { readonly key: Uint8Array; readonly value: Uint8Array }[] = [];
+  #side: Side | undefined;
 
   /** Backwards it begins at the newest operation, or the last at or before `from`. */
   constructor(txn: CatalogTransaction, segments: readonly DictionaryId[], from: Timestamp | undefined, direction: Direction) {
@@ -51,24 +74,75 @@ export class RowCursor implements OperationCursor {
   /** The operations of the next rows, each row by itself, in the order of reading; empty at the end. */
   async nextRows(): Promise<readonly (readonly Operation[])[]> {
     for (;;) {
-      this.#cursor ??= await this.#nextSegment();
-      if (this.#cursor === undefined) return [];
-      const batch = await this.#cursor.nextBatch(batchLimit);
-      const rows: Operation[][] = [];
-      for (let i = 0; i < batch.length; i++) {
-        const row = this.#within(decodeRow(batch.key(i), batch.value(i)));
-        if (row.length > 0) rows.push(row);
-      }
+      const rows = this.#side === undefined ? await this.#ownRows() : await this.#sideRows(this.#side);
+      if (rows === 'end') return [];
       if (rows.length > 0) return rows;
-      if (batch.length > 0) continue;
-      this.#cursor.close();
-      this.#cursor = undefined;
+    }
+  }
+
+  /** Rows of the segment, up to one that stands for others. */
+  async #ownRows(): Promise<readonly (readonly Operation[])[] | 'end'> {
+    if (this.#waiting.length === 0) {
+      this.#cursor ??= await this.#nextSegment();
+      if (this.#cursor === undefined) return 'end';
+      const batch = await this.#cursor.nextBatch(batchLimit);
+      if (batch.length === 0) {
+        this.#cursor.close();
+        this.#cursor = undefined;
+      }
+      this.#waiting = Array.from({ length: batch.length }, (_, i) => ({ key: batch.key(i), value: batch.value(i) }));
+    }
+    const rows: Operation[][] = [];
+    for (let row = this.#waiting.shift(); row !== undefined; row = this.#waiting.shift()) {
+      const elsewhere = elsewhereOf(row.value);
+      if (elsewhere !== undefined) {
+        this.#side = await this.#openSide(row.key.slice(), elsewhere);
+        break;
+      }
+      const operations = this.#within(decodeRow(row.key, row.value));
+      if (operations.length > 0) rows.push(operations);
+    }
+    return rows;
+  }
+
+  /** Rows of a commit that lie in a dictionary of their own. */
+  async #sideRows({ cursor, key, owner }: Side): Promise<readonly (readonly Operation[])[]> {
+    const batch = await cursor.nextBatch(sideLimit);
+    if (batch.length === 0) {
+      cursor.close();
+      this.#side = undefined;
+      return [];
+    }
+    const rows = Array.from({ length: batch.length }, (_, i) => this.#within(decodeRow(key, batch.value(i)).map((operation) => ({ ...operation, owner }))));
+    return rows.filter((row) => row.length > 0);
+  }
+
+  /** Undefined where they were dropped. */
+  async #openSide(key: Uint8Array, { dictionary, owner }: Elsewhere): Promise<Side | undefined> {
+    const id = dictionary as DictionaryId;
+    const { engine } = this.#txn;
+    const tick = this.#from === undefined ? undefined : tickOf(key, this.#from);
+    try {
+      if (tick === undefined) return { cursor: engine.cursor(id, {}, this.#direction), key, owner };
+      const upTo = { to: sideKey(Math.min(tick + 1, ticksMax)) };
+      if (this.#direction === -1) return { cursor: engine.cursor(id, upTo, -1), key, owner };
+      const floor = engine.cursor(id, upTo, -1);
+      const found = await floor.nextBatch({ rows: 1, bytes: 1 });
+      const start = found.length === 0 ? {} : { from: found.key(0).slice() };
+      floor.close();
+      return { cursor: engine.cursor(id, start, 1), key, owner };
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== 'unknown-dictionary') throw error;
+      return undefined;
     }
   }
 
   close(): void {
     this.#cursor?.close();
+    this.#side?.cursor.close();
     this.#cursor = undefined;
+    this.#side = undefined;
+    this.#waiting = [];
     this.#left.length = 0;
   }
 

@@ -12,7 +12,10 @@ const rowFormat = 1;
 
 const kinds: readonly OperationKind[] = ['insert', 'update', 'replace', 'remove', 'command', 'note'];
 
-const rowFlags = { transaction: 1, owner: 2 } as const;
+/** A row that stands for rows of another dictionary. */
+const elsewhereFormat = 2;
+
+const rowFlags = { transaction: 1, owner: 2, more: 4 } as const;
 const operationFlags = { o2: 1, before: 2, after: 4, statement: 8, nextStatement: 16 } as const;
 
 /** Bytes of documents beyond which a commit goes on in another row; a message of the engine may have 17 MiB. */
@@ -20,12 +23,16 @@ const rowBytesMax = 4 * 1024 * 1024;
 /** Images of more bytes than this are left out: no event could carry them. */
 const imageBytesMax = 15 * 1024 * 1024;
 
-/** All operations of a commit. */
-export interface CommitOperations {
-  readonly operations: readonly NewOperation[];
+/** What a commit's rows have in common. */
+export interface CommitHead {
   /** They are one transaction of several statements. */
   readonly transaction: boolean;
   readonly owner: OperationOwner | undefined;
+}
+
+/** All operations of a commit. */
+export interface CommitOperations extends CommitHead {
+  readonly operations: readonly NewOperation[];
 }
 
 /** The rows of a commit. */
@@ -81,24 +88,38 @@ function writeOperation(pieces: Uint8Array[], operation: NewOperation, heads: He
 /** Bytes of an operation's documents. */
 export const sizeOf = ({ o, before, after }: NewOperation): number => o.byteLength + (before?.byteLength ?? 0) + (after?.byteLength ?? 0);
 
+/** What an operation adds to the entry of a transaction beside its documents, at most. */
+const entryBytes = 128;
+
+const weightOf = (operation: NewOperation): number => sizeOf(operation) + entryBytes;
+
 /** Cuts the operations where a row is full. */
 function cut(operations: readonly NewOperation[]): NewOperation[][] {
   const rows: NewOperation[][] = [];
   let row: NewOperation[] = [];
   let bytes = 0;
   for (const operation of operations) {
-    if (row.length > 0 && bytes + sizeOf(operation) > rowBytesMax) {
+    if (row.length > 0 && bytes + weightOf(operation) > rowBytesMax) {
       rows.push(row);
       [row, bytes] = [[], 0];
     }
     row.push(operation);
-    bytes += sizeOf(operation);
+    bytes += weightOf(operation);
   }
   rows.push(row);
   return rows;
 }
 
-function encodeRow(operations: readonly NewOperation[], commit: CommitOperations, { tick, first, wallMs }: { readonly tick: number; readonly first: number; readonly wallMs: number }): Uint8Array[] {
+/** Where a row stands in its commit. */
+interface RowPlace {
+  readonly wallMs: number;
+  readonly tick: number;
+  readonly first: number;
+  /** Another row of the commit follows. */
+  readonly more: boolean;
+}
+
+function encodeRow(operations: readonly NewOperation[], commit: CommitHead, { wallMs, tick, first, more }: RowPlace): Uint8Array[] {
   const spaces: OperationSpace[] = [];
   const body: Uint8Array[] = [];
   const heads = new HeadWriter();
@@ -109,27 +130,79 @@ function encodeRow(operations: readonly NewOperation[], commit: CommitOperations
   }
   const head = new ByteWriter(128);
   head.u8(rowFormat);
-  head.u8((commit.transaction ? rowFlags.transaction : 0) | (commit.owner === undefined ? 0 : rowFlags.owner));
+  head.u8((commit.transaction ? rowFlags.transaction : 0) | (commit.owner === undefined ? 0 : rowFlags.owner) | (more ? rowFlags.more : 0));
   head.varint(tick);
   head.varint(first);
   head.varint(operations.length);
   head.varint(wallMs);
-  if (commit.owner !== undefined) head.append(Document.of({ lsid: commit.owner.lsid, txnNumber: commit.owner.txnNumber }).toBytes());
+  writeOwner(head, commit.owner);
   head.varint(spaces.length);
   for (const { ns, uuid } of spaces) head.append(Document.of({ ns, ui: uuid }).toBytes());
   return [head.bytes(), ...body];
 }
 
+function writeOwner(head: ByteWriter, owner: OperationOwner | undefined): void {
+  if (owner !== undefined) head.append(Document.of({ lsid: owner.lsid, txnNumber: owner.txnNumber }).toBytes());
+}
+
+/** How far the rows of a commit have come. */
+export interface RowProgress {
+  /** Times that they take. */
+  readonly ticks: number;
+  /** Operations in them. */
+  readonly operations: number;
+}
+
+/** Rows for more operations of a commit, each with the tick that it begins at. `more`: others will follow. */
+export function encodeRows(operations: readonly NewOperation[], commit: CommitHead, from: RowProgress, { wallMs, more }: Pick<RowPlace, 'wallMs' | 'more'>): { readonly rows: readonly { readonly tick: number; readonly pieces: readonly Uint8Array[] }[]; readonly to: RowProgress } {
+  const rows: { tick: number; pieces: Uint8Array[] }[] = [];
+  let { ticks, operations: first } = from;
+  const parts = cut(operations);
+  parts.forEach((part, at) => {
+    rows.push({ tick: ticks, pieces: encodeRow(part, commit, { wallMs, tick: ticks, first, more: more || at + 1 < parts.length }) });
+    first += part.length;
+    ticks += commit.transaction ? 1 : part.length;
+  });
+  return { rows, to: { ticks, operations: first } };
+}
+
 /** The rows of a commit with at least one operation. */
 export function encodeCommit(commit: CommitOperations, wallMs: number): EncodedCommit {
-  const values: Uint8Array[][] = [];
-  let [ticks, first] = [0, 0];
-  for (const operations of cut(commit.operations)) {
-    values.push(encodeRow(operations, commit, { tick: ticks, first, wallMs }));
-    first += operations.length;
-    ticks += commit.transaction ? 1 : operations.length;
-  }
-  return { values, ticks, entries: ticks };
+  const { rows, to } = encodeRows(commit.operations, commit, { ticks: 0, operations: 0 }, { wallMs, more: false });
+  return { values: rows.map(({ pieces }) => pieces), ticks: to.ticks, entries: to.ticks };
+}
+
+/** Rows of a commit that lie in a dictionary of their own, and whose they are. */
+export interface Elsewhere {
+  readonly dictionary: number;
+  readonly ticks: number;
+  readonly owner: OperationOwner | undefined;
+}
+
+/** The row that stands for them. */
+export function encodeElsewhere({ dictionary, ticks, owner }: Elsewhere): Uint8Array[] {
+  const head = new ByteWriter(64);
+  head.u8(elsewhereFormat);
+  head.u8(owner === undefined ? 0 : rowFlags.owner);
+  head.varint(dictionary);
+  head.varint(ticks);
+  writeOwner(head, owner);
+  return [head.bytes()];
+}
+
+/** What such a row says; undefined for a row with operations. */
+export function elsewhereOf(value: Uint8Array): Elsewhere | undefined {
+  if (value[0] !== elsewhereFormat) return undefined;
+  const reader = new ByteReader(value.subarray(1));
+  const flags = reader.u8();
+  const [dictionary, ticks] = [reader.varint(), reader.varint()];
+  return { dictionary, ticks, owner: (flags & rowFlags.owner) === 0 ? undefined : readOwner(reader) };
+}
+
+/** The newest time that a row stands for. */
+export function lastTimeOf(key: Uint8Array, value: Uint8Array): Timestamp | undefined {
+  const elsewhere = elsewhereOf(value);
+  return elsewhere === undefined ? decodeRow(key, value).at(-1)?.time : timeAt(key, elsewhere.ticks - 1);
 }
 
 function readDocument(reader: ByteReader): Document {
@@ -168,12 +241,16 @@ export function decodeRow(key: Uint8Array, value: Uint8Array): Operation[] {
   const owner = (flags & rowFlags.owner) === 0 ? undefined : readOwner(reader);
   const spaces = Array.from({ length: reader.varint() }, () => readSpace(reader));
   const statements = { last: -2 };
+  const more = (flags & rowFlags.more) !== 0;
+  // Of a transaction in several rows each says where the one before is.
+  const chain = transaction && (more || tick > 0) ? { more, previous: tick === 0 ? undefined : timeAt(key, tick - 1), count: first + count } : undefined;
   return Array.from({ length: count }, (_, index) => ({
     ...readOperation(reader, spaces, statements),
     time: timeAt(key, tick + (transaction ? 0 : index)),
     wall,
     owner,
     index: transaction ? first + index : undefined,
+    chain,
   }));
 }
 
@@ -213,7 +290,9 @@ export function entryOf(operations: readonly Operation[]): Document {
   if (head.index === undefined) fields.push(...bodyOf(head));
   else {
     const list = BsonArray.of(operations.map((operation) => Document.fromEntries(bodyOf(operation))));
-    fields.push(['op', 'c'], ['ns', 'admin.$cmd'], ['o', Document.of({ applyOps: list })]);
+    const { chain } = head;
+    fields.push(['op', 'c'], ['ns', 'admin.$cmd'], ['o', Document.of({ applyOps: list, ...(chain === undefined ? {} : chain.more ? { partialTxn: true } : { count: BigInt(chain.count) }) })]);
+    if (chain !== undefined) fields.push(['prevOpTime', Document.of(chain.previous === undefined ? { ts: new Timestamp(0, 0), t: -1n } : { ts: chain.previous, t: 1n })]);
   }
   if (head.statement !== undefined) fields.push(['stmtId', head.statement]);
   fields.push(['ts', head.time], ['t', 1n], ['v', 2n], ['wall', head.wall]);

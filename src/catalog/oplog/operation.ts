@@ -43,6 +43,8 @@ export interface Operation extends NewOperation {
   readonly owner: OperationOwner | undefined;
   /** The place in its transaction; undefined outside of one. */
   readonly index: number | undefined;
+  /** Of a transaction in several rows: whether another follows, the time of the one before, and how many operations there are up to here. */
+  readonly chain?: { readonly more: boolean; readonly previous: Timestamp | undefined; readonly count: number } | undefined;
 }
 
 /** Who gives the times of commits. */

@@ -3,16 +3,19 @@
 // earlier one. What is in `local` and `config` is the server's own and not logged.
 
 import { Timestamp } from '../../bson/index.ts';
-import type { Direction, Environment, StampedRows } from '../../engine/index.ts';
+import type { DictionaryId, Direction, Environment, Soon, StampedRows, Transaction } from '../../engine/index.ts';
 import type { Clock } from '../../env/index.ts';
+import { afterSoon } from '../soon.ts';
 import type { CatalogTransaction, Collection, OperationLog } from '../types.ts';
 import { compareTimes, RowCursor, timeKey } from './operation-cursor.ts';
-import type { CommitOperations } from './operation-row.ts';
-import { encodeCommit } from './operation-row.ts';
-import type { OperationClock, OperationCursor } from './operation.ts';
+import type { CommitHead, CommitOperations, EncodedCommit } from './operation-row.ts';
+import { encodeCommit, encodeElsewhere } from './operation-row.ts';
+import type { OperationClock, OperationCursor, OperationOwner } from './operation.ts';
 import { OplogCollection } from './oplog-collection.ts';
 import { OplogSegments } from './segments.ts';
 import type { OplogLimits } from './segments.ts';
+import { SideRows } from './side-rows.ts';
+import type { NotedOperation } from './side-rows.ts';
 
 /** Rows for a commit, and what is to be said when it is done. */
 export interface CommitRows {
@@ -20,12 +23,16 @@ export interface CommitRows {
   committed(): void;
 }
 
-/** Room for one document of the largest size with its images. */
-const commitBytesMin = 64 * 1024 * 1024;
+/** What a transaction keeps in memory of its operations before it puts them out: a part of the cache, within these. */
+const asideMin = 1024 * 1024;
+const asideMax = 16 * 1024 * 1024;
+
+const noLimits: OplogLimits = { bytesMax: 0, ageMaxMs: 0 };
 
 /** The log of one environment. */
 export class Oplog implements OperationLog {
   readonly #clock: Clock;
+  readonly #catalogDictionary: DictionaryId;
   readonly #segments: OplogSegments | undefined;
   readonly #listeners: Set<() => void> = new Set();
   #times: OperationClock | undefined;
@@ -33,15 +40,13 @@ export class Oplog implements OperationLog {
   /** The collection `local.oplog.rs`; undefined where nothing is logged. */
   readonly collection: Collection | undefined;
 
-  /**
-   * Most bytes that one commit may log: they are one record, and in memory until then. A statement by itself is cut long before; a transaction of
-   * several statements that is larger is refused.
-   */
-  readonly commitBytesMax: number;
+  /** A transaction whose operations are more bytes puts them into rows beside the log (side-rows.ts). */
+  readonly asideBytes: number;
 
-  private constructor(engine: Environment, clock: Clock, segments?: OplogSegments, bytesMax: number = 0) {
+  private constructor(engine: Environment, clock: Clock, segments?: OplogSegments, { bytesMax, asideBytes }: OplogLimits = noLimits) {
     this.#clock = clock;
-    this.commitBytesMax = Math.max(commitBytesMin, engine.statistics().cacheBytesMax / 4);
+    this.#catalogDictionary = engine.catalogDictionary;
+    this.asideBytes = asideBytes ?? Math.min(asideMax, Math.max(asideMin, engine.statistics().cacheBytesMax / 16));
     this.#segments = segments;
     this.collection = segments === undefined ? undefined : new OplogCollection(this, segments, bytesMax);
   }
@@ -49,7 +54,7 @@ export class Oplog implements OperationLog {
   /** Without limits nothing is logged; with `bytesMax` 0 what was is dropped, too. */
   static async open(engine: Environment, clock: Clock, limits: OplogLimits | undefined): Promise<Oplog> {
     if (limits === undefined) return new Oplog(engine, clock);
-    if (limits.bytesMax > 0) return new Oplog(engine, clock, await OplogSegments.open(engine, clock, limits), limits.bytesMax);
+    if (limits.bytesMax > 0) return new Oplog(engine, clock, await OplogSegments.open(engine, clock, limits), limits);
     await OplogSegments.drop(engine, clock);
     return new Oplog(engine, clock);
   }
@@ -73,7 +78,29 @@ export class Oplog implements OperationLog {
   rowsFor(commit: CommitOperations): CommitRows | undefined {
     const [times, segments] = [this.#times, this.#segments];
     if (times === undefined || segments === undefined || commit.operations.length === 0) return undefined;
-    const { values, ticks, entries } = encodeCommit(commit, this.#clock.nowMs());
+    return this.#stamped({ times, segments }, encodeCommit(commit, this.#clock.nowMs()), undefined);
+  }
+
+  /** Begins to put operations of a transaction aside. */
+  aside(txn: Transaction): Soon<SideRows> {
+    const side = new SideRows(txn, this.#clock.nowMs());
+    return afterSoon(side.register(this.#catalogDictionary), () => side);
+  }
+
+  /** Puts operations aside; `more`: others will follow. */
+  writeAside(side: SideRows, noted: readonly NotedOperation[], commit: CommitHead, more: boolean): Soon<void> {
+    return side.write(noted, commit, { wallMs: this.#clock.nowMs(), more });
+  }
+
+  /** The row of a commit whose operations are all aside. */
+  rowFor(side: SideRows, owner: OperationOwner | undefined): CommitRows | undefined {
+    const [times, segments] = [this.#times, this.#segments];
+    if (times === undefined || segments === undefined) return undefined;
+    const { dictionary, progress: { ticks } } = side;
+    return this.#stamped({ times, segments }, { values: [encodeElsewhere({ dictionary, ticks, owner })], ticks, entries: ticks }, side);
+  }
+
+  #stamped({ times, segments }: { readonly times: OperationClock; readonly segments: OplogSegments }, { values, ticks, entries }: EncodedCommit, side: SideRows | undefined): CommitRows {
     let last: Timestamp | undefined;
     return {
       rows: {
@@ -87,6 +114,7 @@ export class Oplog implements OperationLog {
         },
       },
       committed: () => {
+        if (side !== undefined) segments.addSide(side.dictionary, side.madeMs);
         if (last !== undefined) times.reached(last);
         this.version += 1;
         if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener();

@@ -9,12 +9,14 @@ import type { DictionaryId, Environment, Transaction } from '../../engine/index.
 import type { Clock } from '../../env/index.ts';
 import { segmentKey, segmentOfKey, segmentRange } from '../entry.ts';
 import { eachRow } from '../rows.ts';
-import { decodeRow } from './operation-row.ts';
+import { lastTimeOf } from './operation-row.ts';
 
 /** How much of the past is kept. */
 export interface OplogLimits {
   readonly bytesMax: number;
   readonly ageMaxMs: number;
+  /** Operations of one transaction beyond this are put aside; absent: a part of the cache. */
+  readonly asideBytes?: number | undefined;
 }
 
 /** The log is cut into so many pieces, of which the oldest goes. */
@@ -25,6 +27,9 @@ interface Segment {
   /** When it was made: all rows of those before are older. */
   readonly madeMs: number;
 }
+
+/** Longest time from the first row that a commit puts aside to its end. */
+const commitMsMax = 3_600_000;
 
 const noDictionary = 0 as DictionaryId;
 /** Nothing is logged: whatever happens is lost. */
@@ -38,20 +43,24 @@ export class OplogSegments {
   readonly #clock: Clock;
   readonly #limits: OplogLimits;
   #list: readonly Segment[];
+  /** Dictionaries that hold the rows of one large commit each (side-rows.ts), with the time they were made. */
+  #sides: readonly Segment[];
   /** Operations up to this time are not there any more. */
   dropped: Timestamp | undefined;
 
-  private constructor(engine: Environment, clock: Clock, limits: OplogLimits, list: readonly Segment[]) {
+  private constructor(engine: Environment, clock: Clock, limits: OplogLimits, { list, sides }: Pick<SegmentRows, 'list' | 'sides'>) {
     this.#engine = engine;
     this.#clock = clock;
     this.#limits = limits;
     this.#list = list;
+    this.#sides = sides;
   }
 
   /** Those that are there; a first one is made where there is none. */
   static async open(engine: Environment, clock: Clock, limits: OplogLimits): Promise<OplogSegments> {
-    const { list, dropped } = await readRows(engine);
-    const segments = new OplogSegments(engine, clock, limits, list);
+    const rows = await readRows(engine);
+    const { list, dropped } = rows;
+    const segments = new OplogSegments(engine, clock, limits, rows);
     // Since when it was not logged only the clock can tell.
     segments.dropped = dropped?.seconds === everything.seconds ? new Timestamp(Math.floor(clock.nowMs() / 1000), 0) : dropped;
     if (list.length === 0) await segments.#change(0);
@@ -60,12 +69,25 @@ export class OplogSegments {
 
   /** Drops what an earlier start kept that had a log. */
   static async drop(engine: Environment, clock: Clock): Promise<void> {
-    const { list } = await readRows(engine);
+    const rows = await readRows(engine);
+    const { list, sides } = rows;
     if (list.length === 0) return;
-    const segments = new OplogSegments(engine, clock, { bytesMax: 0, ageMaxMs: 0 }, list);
+    const segments = new OplogSegments(engine, clock, { bytesMax: 0, ageMaxMs: 0 }, rows);
     const txn = engine.begin('statement');
-    await segments.#remove(txn, list, everything);
+    await segments.#remove(txn, [...list, ...sides], everything);
     await segments.#commit(txn);
+  }
+
+  /** A commit has rows in a dictionary of their own. */
+  addSide(dictionary: DictionaryId, madeMs: number): void {
+    this.#sides = [...this.#sides, { dictionary, madeMs }];
+  }
+
+  /** Bytes of a segment and of what is beside it of its time; `next`: the segment behind it. */
+  #bytesOf({ dictionary, madeMs }: Segment, next: Segment | undefined): number {
+    const bytes = (id: DictionaryId): number => this.#engine.dictionaryStatistics(id).bytes;
+    const beside = this.#sides.filter((side) => side.madeMs >= madeMs && side.madeMs < (next?.madeMs ?? Infinity));
+    return beside.reduce((sum, side) => sum + bytes(side.dictionary), bytes(dictionary));
   }
 
   /** Where new rows go. */
@@ -81,7 +103,7 @@ export class OplogSegments {
   /** What all of them take. */
   figures(): StorageFigures {
     const total = { rows: 0, bytes: 0, diskBytes: 0, rawBytes: 0, height: 0, leaves: 0 };
-    for (const { dictionary } of this.#list) {
+    for (const { dictionary } of [...this.#list, ...this.#sides]) {
       const { rows, bytes, diskBytes, rawBytes, height, leaves } = this.#engine.dictionaryStatistics(dictionary);
       total.rows += rows;
       total.rawBytes += rawBytes;
@@ -97,7 +119,7 @@ export class OplogSegments {
   async trim(): Promise<void> {
     const { bytesMax, ageMaxMs } = this.#limits;
     const now = this.#clock.nowMs();
-    const sizes = this.#list.map(({ dictionary }) => this.#engine.dictionaryStatistics(dictionary).bytes);
+    const sizes = this.#list.map((segment, at) => this.#bytesOf(segment, this.#list[at + 1]));
     const newest = must(this.#list.at(-1), 'the newest segment');
     const isFull = (sizes.at(-1) ?? 0) >= bytesMax / pieces;
     const isOld = now - newest.madeMs >= ageMaxMs / pieces && (sizes.at(-1) ?? 0) > 0;
@@ -119,10 +141,14 @@ export class OplogSegments {
     const dictionary = txn.createDictionary({ compression: 'lz4' });
     await txn.put(this.#engine.catalogDictionary, segmentKey(dictionary), rowOf(madeMs));
     const last = gone === 0 ? this.dropped : ((await lastTime(txn, this.#list.slice(0, gone))) ?? this.dropped);
-    await this.#remove(txn, this.#list.slice(0, gone), last);
+    // What a large commit began to put aside belongs to a segment of its end.
+    const kept = (this.#list[gone]?.madeMs ?? madeMs) - commitMsMax;
+    const sides = gone === 0 ? [] : this.#sides.filter((side) => side.madeMs < kept);
+    await this.#remove(txn, [...this.#list.slice(0, gone), ...sides], last);
     await this.#commit(txn);
     this.dropped = last;
     this.#list = [...this.#list.slice(gone), { dictionary, madeMs }];
+    this.#sides = this.#sides.filter((side) => !sides.includes(side));
   }
 
   async #remove(txn: Transaction, segments: readonly Segment[], last: Timestamp | undefined): Promise<void> {
@@ -148,15 +174,22 @@ async function lastTime(txn: Transaction, segments: readonly Segment[]): Promise
   for (const { dictionary } of segments.toReversed()) {
     const cursor = txn.cursor(dictionary, {}, -1);
     const batch = await cursor.nextBatch({ rows: 1, bytes: 1 });
-    const last = batch.length === 0 ? undefined : decodeRow(batch.key(0), batch.value(0)).at(-1);
+    const last = batch.length === 0 ? undefined : lastTimeOf(batch.key(0), batch.value(0));
     cursor.close();
-    if (last !== undefined) return last.time;
+    if (last !== undefined) return last;
   }
   return undefined;
 }
 
-async function readRows(engine: Environment): Promise<{ readonly list: readonly Segment[]; readonly dropped: Timestamp | undefined }> {
+interface SegmentRows {
+  readonly list: readonly Segment[];
+  readonly sides: readonly Segment[];
+  readonly dropped: Timestamp | undefined;
+}
+
+async function readRows(engine: Environment): Promise<SegmentRows> {
   const list: Segment[] = [];
+  const sides: Segment[] = [];
   let dropped: Timestamp | undefined;
   const txn = engine.begin('read');
   try {
@@ -164,10 +197,10 @@ async function readRows(engine: Environment): Promise<{ readonly list: readonly 
       const row = Document.fromBytes(value.slice());
       const [made, last] = [row.get('made'), row.get('dropped')];
       if (last instanceof Timestamp) dropped = last;
-      else list.push({ dictionary: segmentOfKey(key), madeMs: made instanceof DateTime ? made.ms : 0 });
+      else (row.get('side') === true ? sides : list).push({ dictionary: segmentOfKey(key), madeMs: made instanceof DateTime ? made.ms : 0 });
     });
   } finally {
     txn.abort();
   }
-  return { list, dropped };
+  return { list, sides, dropped };
 }
