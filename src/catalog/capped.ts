@@ -20,7 +20,7 @@ export interface CappedCollection extends ChangedCollection {
 /** The key of the next document. */
 export async function nextRecordKey(txn: StoredTransaction, { dictionary, state }: CappedCollection): Promise<RecordKey> {
   if (state.lastRecord === undefined) {
-    const cursor = txn.engine.cursor(dictionary, {}, -1);
+    const cursor = txn.engine.cursor(dictionary, {}, -1, true);
     const batch = await cursor.nextBatch({ rows: 1, bytes: 1 });
     const found = batch.length === 0 ? 0 : numberOfKey(batch.key(0));
     cursor.close();
@@ -60,7 +60,7 @@ export async function removeOldest(
     return rows > 1 && (rows > documentsMax || bytes > sizeBytes);
   };
   if (!isBeyond()) return;
-  const cursor = txn.engine.cursor(collection.dictionary, {}, 1);
+  const cursor = txn.engine.cursor(collection.dictionary, {}, 1, true);
   try {
     while (isBeyond()) {
       const batch = await cursor.nextBatch(scanLimit);

@@ -71,13 +71,13 @@ async function noteEach(txn: StoredTransaction, reader: Transaction, { collectio
 }
 
 async function countRange(reader: Transaction, id: DictionaryId, { range, checkInterrupt }: { range: KeyRange; checkInterrupt: () => void }): Promise<Totals> {
-  const cursor = reader.cursor(id, range, 1);
+  const cursor = reader.cursor(id, range, 1, true);
   let [rows, bytes] = [0, 0];
   try {
     for (let batch = await cursor.nextBatch(batchLimit); batch.length > 0; batch = await cursor.nextBatch(batchLimit)) {
       checkInterrupt();
       rows += batch.length;
-      for (let i = 0; i < batch.length; i++) bytes += batch.value(i).length;
+      for (let i = 0; i < batch.length; i++) bytes += batch.valueLength?.(i) ?? batch.value(i).length;
     }
   } finally {
     cursor.close();

@@ -59,6 +59,13 @@ class RowBatch implements Batch {
     if (large !== undefined && large !== 'gone') return large;
     return must(this.#rows.runs[index], 'a row of the batch').value(must(this.#rows.indexes[index], 'a row of the batch'));
   }
+
+  valueLength(place: number): number {
+    const index = this.#left === undefined ? place : must(this.#left[place], 'a row of the batch');
+    const value = this.value(place);
+    const kind = this.#rows.runs[index]?.kinds[this.#rows.indexes[index] as number];
+    return kind === messageKinds.reference && this.#large?.has(index) !== true ? decodeReference(value).length : value.length;
+  }
 }
 
 const zero = Uint8Array.of(0);

@@ -151,7 +151,7 @@ class FileEnvironment implements Environment {
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics {
     const { state } = this.#engine;
     const tree = state.treeAt(id, state.visible);
-    return { ...tree.totalsAt(state.visible), diskBytes: tree.storedBytes + tree.blobBytes + tree.active.blobBytes, rawBytes: tree.rawBytes, height: tree.height, leaves: tree.leaves, options: tree.options };
+    return { ...tree.totalsAt(state.visible), diskBytes: tree.storedBytes + tree.blobBytes + tree.active.blobBytes, rawBytes: tree.rawBytes + tree.blobBytes + tree.active.blobBytes, height: tree.height, leaves: tree.leaves, options: tree.options };
   }
 
   async close(): Promise<void> {

@@ -240,7 +240,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   /** What this transaction cannot see must not be hidden: single removes, each with its lock, of what it sees (law 12). */
   async #removeEach(id: DictionaryId, range: KeyRange, gone: Totals): Promise<void> {
-    const cursor = this.cursor(id, range, 1);
+    const cursor = this.cursor(id, range, 1, true);
     try {
       for (let batch = await cursor.nextBatch(removeBatch); batch.length > 0; batch = await cursor.nextBatch(removeBatch)) {
         const keys = Array.from({ length: batch.length }, (_, i) => batch.key(i).slice());
@@ -385,11 +385,11 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     return { rows: rows + own.rows, bytes: bytes + own.bytes };
   }
 
-  cursor(id: DictionaryId, range: KeyRange, direction: Direction): Cursor {
+  cursor(id: DictionaryId, range: KeyRange, direction: Direction, keysOnly: boolean = false): Cursor {
     this.#checkOpen();
     const seqMax = this.#writes.operation;
     const own = this.#writes.fronts.has(id) ? (): OwnWrites | undefined => this.#ownWrites(id, seqMax) : (): undefined => undefined;
-    return new EngineCursor(this.#parts, { transaction: this, tree: this.#tree(id), seq: this.snapshot, range, forward: direction === 1, own });
+    return new EngineCursor(this.#parts, { transaction: this, tree: this.#tree(id), seq: this.snapshot, range, forward: direction === 1, own, keysOnly });
   }
 
   #ownWrites(id: DictionaryId, seqMax: number): OwnWrites | undefined {

@@ -111,6 +111,8 @@ export interface Batch {
   readonly length: number;
   key(index: number): Uint8Array;
   value(index: number): Uint8Array;
+  /** Length of the value, which need not be there for it; absent: `value` tells. */
+  valueLength?(index: number): number;
 }
 
 /** A scan of one dictionary in one transaction: the snapshot, and the write set as it was when the scan began. */
@@ -183,7 +185,8 @@ export interface Transaction {
   count(id: DictionaryId, rows: number, bytes: number): void;
   /** Totals at the snapshot, with this transaction's own deltas. */
   totals(id: DictionaryId): Totals;
-  cursor(id: DictionaryId, range: KeyRange, direction: Direction): Cursor;
+  /** `keysOnly`: large values are not fetched, and no value is asked for, but its length may be. */
+  cursor(id: DictionaryId, range: KeyRange, direction: Direction, keysOnly?: boolean): Cursor;
   /** A point in the write set to which `rollbackTo` takes it back; locks stay. */
   mark(): number;
   rollbackTo(mark: number): void;
@@ -266,7 +269,7 @@ export interface EngineStatistics {
   readonly blobBytesMoved: number;
 }
 
-/** Space of one dictionary on disk now. */
+/** Space of one dictionary on disk now, large values included; before compression those count as they are stored. */
 export interface DictionaryStatistics extends Totals {
   readonly diskBytes: number;
   readonly rawBytes: number;

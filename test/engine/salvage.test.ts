@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareBytes } from '../../src/base/bytes.ts';
-import type { Damage, DictionaryId, Environment } from '../../src/engine/index.ts';
+import type { Damage, DictionaryId, EngineOptions, Environment } from '../../src/engine/index.ts';
 import { openEnvironment, readDirectory } from '../../src/engine/index.ts';
 import { SimEnv } from '../sim/sim-env.ts';
 import { SimRandom } from '../sim/sim-random.ts';
@@ -36,10 +36,10 @@ async function write(engine: Environment, expected: Expected, rows: readonly { r
   for (const { id, key } of rows) expected.written.set(`${String(id)} ${key}`, seq);
 }
 
-async function fill(sim: SimEnv): Promise<Expected> {
+async function fill(sim: SimEnv, given: Partial<EngineOptions> = options): Promise<Expected> {
   const expected = { values: new Map<DictionaryId, Map<string, string[]>>(), written: new Map<string, number>(), files: [] as { path: string; bytes: number }[] };
   const random = new SimRandom(7).fork('rows');
-  const engine = await openEnvironment(sim, '/data', options);
+  const engine = await openEnvironment(sim, '/data', given);
   const txn = engine.begin('statement');
   const ids = [engine.catalogDictionary, txn.createDictionary(), txn.createDictionary()];
   await txn.commit();
@@ -51,6 +51,7 @@ async function fill(sim: SimEnv): Promise<Expected> {
     await write(engine, expected, rows);
   }
   for (const name of await sim.files.list('/data/log')) expected.files.push({ path: `/data/log/${name}`, bytes: (await sim.files.readAll(`/data/log/${name}`)).length });
+  if (await sim.files.exists('/data/blob')) for (const name of await sim.files.list('/data/blob')) expected.files.push({ path: `/data/blob/${name}`, bytes: (await sim.files.readAll(`/data/blob/${name}`)).length });
   expected.files.push({ path: '/data/data.frond', bytes: (await sim.files.readAll('/data/data.frond')).length });
   return expected;
 }
@@ -91,11 +92,12 @@ async function compare(sim: SimEnv, expected: Expected): Promise<readonly Damage
   return damages;
 }
 
-test('one flipped bit anywhere costs the keys that are named, and no more', async (context) => {
+/** Flips bits in files and compares each time; how many were in bytes that are in use. */
+async function flipBits(given: Partial<EngineOptions>): Promise<number> {
   const first = await SimEnv.create({ seed: 3 });
   let expected: Expected | undefined;
   await first.run(async () => {
-    expected = await fill(first);
+    expected = await fill(first, given);
   });
   assert.ok(expected !== undefined);
   const known = expected;
@@ -114,6 +116,17 @@ test('one flipped bit anywhere costs the keys that are named, and no more', asyn
       sim.files.corrupt(path, offset, mask);
     }
   });
+  return reported;
+}
+
+test('one flipped bit anywhere costs the keys that are named, and no more', async (context) => {
+  const reported = await flipBits(options);
+  assert.ok(reported > flips / 20, 'flips hit what is in use');
+  context.diagnostic(`${String(flips)} flips, ${String(reported)} of them in bytes that are in use`);
+});
+
+test('so it does where most values are large ones, in segments of their own', async (context) => {
+  const reported = await flipBits({ ...options, blobSegmentBytes: 30_000, dictionary: { ...options.dictionary, largeValueBytes: 50 } });
   assert.ok(reported > flips / 20, 'flips hit what is in use');
   context.diagnostic(`${String(flips)} flips, ${String(reported)} of them in bytes that are in use`);
 });
