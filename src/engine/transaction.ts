@@ -12,11 +12,11 @@ import { dictionaryOptions, messageBytesMax, transactionBytesMax } from './optio
 import type { EngineParts } from './engine-parts.ts';
 import { HeldLocks } from './held-locks.ts';
 import type { LockingTransaction } from './held-locks.ts';
+import { RecordRoom } from './record-room.ts';
 import { messageKinds } from './run/message.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { applyOperations, chainMax, countOperations, operationBytesMax, operationOf } from './run/update.ts';
 import { emptyRecord } from './state.ts';
-import { diskFull } from './throttle.ts';
 import { coveringSeq } from './run/range-delete.ts';
 import type { OwnWrites } from './tree/scan.ts';
 import type { Spill } from './tree/spilled.ts';
@@ -26,9 +26,6 @@ import type { OwnMessage } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, LiveTransaction, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
 
-/** How often and how long a commit that gives space back waits for the log to have some. */
-const refusalsMax = 40;
-const refusalMs = 100;
 const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 
 const nothing = new Uint8Array(0);
@@ -62,7 +59,6 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   #created: Map<DictionaryId, Tree> = noTrees;
   readonly #place: number;
   #writeSetBytes: number = 0;
-  #refusals: number = 0;
   #open: boolean = true;
 
   constructor(parts: EngineParts, id: number, mode: TransactionMode, snapshot: Seq) {
@@ -426,7 +422,8 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const rows = await this.#safeBlobs(given);
     this.#checkOpen();
     let { body, places } = this.#record(rows);
-    for (let wait = this.#room(body.length); wait !== undefined; wait = this.#room(body.length)) {
+    const space = new RecordRoom(state, this.#writes);
+    for (let wait = space.wanted(body.length); wait !== undefined; wait = space.wanted(body.length)) {
       await wait;
       if (rows !== undefined) ({ body, places } = this.#record(rows));
     }
@@ -450,30 +447,6 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   #record(rows: StampedValues | undefined): CommitRecord {
     return recordOf(this.#parts.state, { writes: this.#writes, announced: this.#announced, rows });
-  }
-
-  /** Undefined when the record has its space; else what to wait for before asking again. */
-  #room(bytes: number): Soon<void> {
-    const { state } = this.#parts;
-    const urgent = state.isFull && this.#writes.givesBack;
-    if (state.isFull && !urgent) throw diskFull();
-    const room = state.log.room(bytes, urgent);
-    return room === undefined ? undefined : this.#waitForSpace(room);
-  }
-
-  /** Waits for a segment of the log; what gives space back waits longer, until the background has made room. */
-  async #waitForSpace(room: Promise<void>): Promise<void> {
-    const { state } = this.#parts;
-    try {
-      await room;
-    } catch (error) {
-      if (!(error instanceof EngineError && error.code === 'no-space')) throw state.poison(error);
-      state.reportFull();
-      this.#refusals += 1;
-      if (!this.#writes.givesBack || this.#refusals > refusalsMax) throw error;
-      await state.env.clock.sleep(refusalMs);
-    }
-    state.checkUsable();
   }
 
   abort(): void {

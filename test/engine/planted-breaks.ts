@@ -385,7 +385,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '25', name: 'a full disk refuses deletes', caught: scenario('a full disk refuses what grows, lets deletes through, and uses what they give back'),
-    file: 'transaction.js', from: 'const urgent = state.isFull && this.#writes.givesBack;', to: 'const urgent = false;',
+    file: 'record-room.js', from: 'const urgent = state.isFull && this.#writes.givesBack;', to: 'const urgent = false;',
   },
   {
     law: '25', name: 'jobs have no reserve', caught: scenario('a full disk refuses what grows, lets deletes through, and uses what they give back'),

@@ -8,10 +8,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
 import { openEnvironment } from '../../src/engine/index.ts';
+import type { EngineOptions } from '../../src/engine/index.ts';
 import { openHostEnv } from '../../src/env/index.ts';
 import { start } from '../../src/index.ts';
 import { unpackDirectory } from './directory-text.ts';
 import { expectedRows, frozenOptions } from './engine-content.ts';
+import { expectedLargeRows, largeOptions } from './large-content.ts';
 import { askServer, rightAnswers } from './server-content.ts';
 
 const texts = fileURLToPath(new URL('../../../test/frozen/', import.meta.url));
@@ -28,13 +30,13 @@ async function eachFrozen(kind: string, work: (directory: string) => Promise<voi
   }
 }
 
-test('frozen directories of the engine open with every row', async () => {
+async function assertRows(kind: string, options: Partial<EngineOptions>, rows: ReturnType<typeof expectedRows>): Promise<void> {
   const decoder = new TextDecoder();
-  await eachFrozen('engine', async (directory) => {
-    const engine = await openEnvironment(await openHostEnv(), directory, frozenOptions);
+  await eachFrozen(kind, async (directory) => {
+    const engine = await openEnvironment(await openHostEnv(), directory, options);
     assert.deepEqual((await engine.verify()).problems, []);
     const txn = engine.begin('read');
-    for (const [id, expected] of expectedRows()) {
+    for (const [id, expected] of rows) {
       const found: (readonly [string, string])[] = [];
       const cursor = txn.cursor(id, {}, 1);
       for (let batch = await cursor.nextBatch({ rows: 100, bytes: 1e6 }); batch.length > 0; batch = await cursor.nextBatch({ rows: 100, bytes: 1e6 })) {
@@ -45,6 +47,14 @@ test('frozen directories of the engine open with every row', async () => {
     txn.abort();
     await engine.close();
   });
+}
+
+test('frozen directories of the engine open with every row', async () => {
+  await assertRows('engine', frozenOptions, expectedRows());
+});
+
+test('frozen directories with large values open with every row', async () => {
+  await assertRows('large', largeOptions, expectedLargeRows());
 });
 
 test('frozen directories of a server open with every document, index, view, file and user', async () => {
