@@ -151,14 +151,13 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 
   getPart(id: DictionaryId, key: Uint8Array, from: number, to: number): Soon<Uint8Array | undefined> {
-    const part = { from, to };
     if (this.mode !== 'read') {
       const value = this.#get(id, key, this.snapshot);
       return value instanceof Promise ? value.then((bytes) => bytes?.subarray(from, to)) : value?.subarray(from, to);
     }
     this.#checkOpen();
     const found = this.#parts.reads.search(this.#tree(id), key, this.snapshot);
-    return found instanceof Promise ? found.then((later) => this.#parts.reads.partOf(id, key, later, part)) : this.#parts.reads.partOf(id, key, found, part);
+    return found instanceof Promise ? found.then((later) => this.#parts.reads.partOf(id, key, later, { from, to })) : this.#parts.reads.partOf(id, key, found, { from, to });
   }
 
   getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {
