@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Env } from '../env/index.ts';
 import { Gateway, loadPageFiles } from '../gateway/index.ts';
-import type { Caller, GatewayOptions, ServerStatus } from '../gateway/index.ts';
+import type { Caller, GatewayOptions, ReadLevels, ServerStatus } from '../gateway/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
 import type { AccessSettings } from './gateway-access.ts';
 
@@ -16,6 +16,7 @@ export interface GatewayPlace {
   /** The user with this password; undefined: nobody is asked who they are. */
   readonly logIn?: ((user: string, password: string) => Promise<Caller | undefined>) | undefined;
   readonly status?: () => Promise<ServerStatus>;
+  readonly levels?: ReadLevels;
   readonly tls?: GatewayOptions['tls'];
 }
 

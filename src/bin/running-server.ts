@@ -12,12 +12,12 @@ import type { Env, NetworkAddress } from '../env/index.ts';
 import { openHostNetwork } from '../env/index.ts';
 import { openFileStore } from '../gridfs/index.ts';
 import { isLoopback } from '../gateway/index.ts';
-import type { Caller, Gateway, ServerStatus } from '../gateway/index.ts';
+import type { Caller, Gateway, ReadLevels, ServerStatus } from '../gateway/index.ts';
 import { Listener } from '../server/index.ts';
 import { BATCH_BYTES_MAX, ServerCounters, ServerLog, type LogSink } from '../session/index.ts';
 import { callerWith, readAccessSettings, userPlaces } from './gateway-access.ts';
 import { openGatewayOver } from './open-gateway.ts';
-import { readServerStatus } from './server-status.ts';
+import { readServerStatus, readTreeLevels } from './server-status.ts';
 import type { ServeOptions } from './server-options.ts';
 
 /** What the surroundings of a server are told. */
@@ -191,8 +191,9 @@ async function openGateway(parts: { readonly engine: Environment; readonly catal
     return undefined;
   };
   const status = (): Promise<ServerStatus> => readServerStatus({ engine, catalog, run: (where, command) => dispatcher.runInternal(where, command) });
+  const levels: ReadLevels = (ns, index) => readTreeLevels({ catalog }, ns, index);
   const host = options.authorization || isLoopback(bindIp) ? bindIp : '127.0.0.1';
-  const place = { host, port, db, access, status, ...(options.authorization ? { logIn } : {}), ...(tls?.required === true ? { tls } : {}) };
+  const place = { host, port, db, access, status, levels, ...(options.authorization ? { logIn } : {}), ...(tls?.required === true ? { tls } : {}) };
   const gateway = await openGatewayOver(store, env, place, events);
   undo.add(() => gateway.close());
   return gateway;

@@ -1,9 +1,11 @@
-// What the gateway's status page and its metrics tell of a server: serverStatus as a client would get it, and the shape of the trees.
+// What the gateway's status page and its metrics tell of a server: serverStatus as a client would get it, and the shape of the trees, as collStats tells it.
 
 import { Document, toExtendedJson } from '../bson/index.ts';
+import { CommandError } from '../base/errors.ts';
+import { namespaceOf } from '../catalog/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Environment } from '../engine/index.ts';
-import type { ServerStatus, TreeStatus } from '../gateway/index.ts';
+import type { ServerStatus, TreeLevel, TreeStatus } from '../gateway/index.ts';
 
 /** Trees that are told of. */
 const treesMax = 100;
@@ -37,6 +39,21 @@ async function readTrees(engine: Environment, catalog: Catalog): Promise<TreeSta
       }
     }
     return found;
+  } finally {
+    txn.abort();
+  }
+}
+
+/** The levels of one tree; undefined where there is no such index. */
+export async function readTreeLevels({ catalog }: Pick<StatusParts, 'catalog'>, ns: string, index: string): Promise<readonly TreeLevel[] | undefined> {
+  const at = ns.indexOf('.');
+  const txn = catalog.begin('read');
+  try {
+    const collection = at < 1 ? undefined : await catalog.lookup(txn, namespaceOf(ns.slice(0, at), ns.slice(at + 1)));
+    return collection?.kind === 'collection' ? (await collection.levels()).get(index) : undefined;
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
   } finally {
     txn.abort();
   }

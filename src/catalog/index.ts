@@ -41,5 +41,5 @@ export type {
   View,
 } from './types.ts';
 /** The engine's types that those above the catalog need; they reach the engine through the catalog only. */
-export type { Batch, BatchLimit, Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, TransactionMode } from '../engine/index.ts';
+export type { Batch, BatchLimit, Cursor, DictionaryId, Direction, KeyRange, Seq, Soon, Totals, TransactionMode, TreeLevel } from '../engine/index.ts';
 export type { TimeSeriesOptions } from './time-series.ts';

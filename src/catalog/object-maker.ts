@@ -42,6 +42,7 @@ export class ObjectMaker {
       catalogDictionary: engine.catalogDictionary,
       beginRead: () => engine.begin('read'),
       dictionaryStatistics: (id) => engine.dictionaryStatistics(id),
+      treeLevels: (id) => engine.treeLevels(id),
       lastWrite: (id, snapshot) => engine.lastWrite(id, snapshot),
       queryOptions: (): QueryOptions => ({ now: new DateTime(env.clock.nowMs()) }),
     };

@@ -6,7 +6,7 @@ import { equalBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import { collated, Document, encodeKey, equalValues } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
-import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction } from '../engine/index.ts';
+import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction, TreeLevel } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
 import { DocumentChange, readLocked } from './document-change.ts';
@@ -49,6 +49,7 @@ export interface CollectionServices {
   readonly incoming: IncomingDocuments;
   readonly catalogDictionary: DictionaryId;
   readonly dictionaryStatistics: (id: DictionaryId) => DictionaryStatistics;
+  readonly treeLevels: (id: DictionaryId) => Promise<readonly TreeLevel[]>;
   readonly lastWrite: (id: DictionaryId, snapshot: Seq) => Seq | undefined;
   readonly queryOptions: () => QueryOptions;
   readonly beginRead: () => Transaction;
@@ -336,6 +337,12 @@ export class StoredCollection implements Collection {
     const of = (id: DictionaryId): StorageFigures => this.#services.dictionaryStatistics(id);
     if (this.partitions !== undefined) return this.partitions.figures(of);
     return { documents: of(this.dictionary), indexes: new Map(this.secondaries.map((index) => [index.name, of(index.dictionary)])) };
+  }
+
+  async levels(): Promise<ReadonlyMap<string, readonly TreeLevel[]>> {
+    const found = new Map<string, readonly TreeLevel[]>();
+    if (this.partitions === undefined) for (const { name, dictionary } of this.indexes) found.set(name, await this.#services.treeLevels(dictionary));
+    return found;
   }
 
   partitionInfo(): readonly PartitionInfo[] | undefined {

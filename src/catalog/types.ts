@@ -3,7 +3,7 @@
 // collection.ts and transaction.ts. Errors are CommandError with MongoDB's codes, and EngineError where the engine speaks.
 
 import type { Binary, DateTime, Document, Timestamp, Value } from '../bson/index.ts';
-import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode } from '../engine/index.ts';
+import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode, TreeLevel } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import type { IndexKind } from './index-kind.ts';
@@ -241,6 +241,8 @@ export interface Collection {
   storage(): CollectionStorage;
   /** The parts of a partitioned collection, in the order of their keys. */
   partitionInfo(): readonly PartitionInfo[] | undefined;
+  /** The levels of the trees now, from the top: of each index by name, the documents under the name of the first. Not of partitioned collections. */
+  levels(): Promise<ReadonlyMap<string, readonly TreeLevel[]>>;
   /** Every document has exactly its entries, every entry its document, totals agree. Problems in words. */
   check(txn: CatalogTransaction, checkInterrupt?: () => void): Promise<CollectionCheck>;
 }

@@ -23,10 +23,11 @@ import { recover } from './recovery.ts';
 import { EngineState } from './state.ts';
 import { statisticsOf } from './statistics.ts';
 import { EngineTransaction } from './transaction.ts';
+import { treeLevels } from './tree-shape.ts';
 import { rewriteJob } from './tree/job/rewrite-job.ts';
 import type { RewritePlace } from './tree/job/rewrite-job.ts';
 import { ownTransaction } from './txn/lock-table.ts';
-import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, LiveTransaction, Load, LockRequest, Seq, Transaction, TransactionMode, VerifyReport } from './types.ts';
+import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, LiveTransaction, Load, LockRequest, Seq, Transaction, TransactionMode, TreeLevel, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
 const catalogDictionary = 1 as DictionaryId;
@@ -146,6 +147,11 @@ class FileEnvironment implements Environment {
   lastWrite(id: DictionaryId, snapshot: Seq): Seq | undefined {
     const { lastSeq } = this.#engine.state.treeAt(id, snapshot);
     return lastSeq <= snapshot ? (lastSeq as Seq) : undefined;
+  }
+
+  treeLevels(id: DictionaryId): Promise<readonly TreeLevel[]> {
+    const { state } = this.#engine;
+    return treeLevels(this.#engine, state.treeAt(id, state.visible));
   }
 
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics {

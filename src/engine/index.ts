@@ -26,6 +26,7 @@ export type {
   Totals,
   Transaction,
   TransactionMode,
+  TreeLevel,
   UpdateFunction,
   UpdateFunctions,
   UpdateTable,

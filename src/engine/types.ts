@@ -278,6 +278,23 @@ export interface DictionaryStatistics extends Totals {
   readonly options: DictionaryOptions;
 }
 
+/** One level of a tree. */
+export interface TreeLevel {
+  /** `fronts`: in memory, or spilled, above the root. */
+  readonly kind: 'fronts' | 'nodes' | 'leaves';
+  /** Levels below: 0 for the leaves. */
+  readonly height: number;
+  readonly nodes: number;
+  /** Messages that wait here for the level below, and in how many runs. */
+  readonly messages: number;
+  readonly runs: number;
+  /** What waits here, or lies in the leaves: bytes before compression, and on disk. */
+  readonly rawBytes: number;
+  readonly diskBytes: number;
+  /** Part of the size that a leaf is made for, or of the children that a node is; undefined where there is none. */
+  readonly fill: number | undefined;
+}
+
 /** One thing that is wrong in the files, with its place in words. */
 export interface VerifyProblem {
   readonly message: string;
@@ -358,6 +375,8 @@ export interface Environment {
   /** Open transactions, oldest first, each with at most `writtenMax` keys. */
   liveTransactions(writtenMax: number): readonly LiveTransaction[];
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics;
+  /** The levels of a dictionary's tree, from the top. */
+  treeLevels(id: DictionaryId): Promise<readonly TreeLevel[]>;
   /** Ends background work, writes a checkpoint unless poisoned, gives the directory back. Open transactions get `closed`. */
   close(): Promise<void>;
 }

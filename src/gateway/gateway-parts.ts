@@ -2,7 +2,7 @@
 
 import type { Clock, Random } from '../env/index.ts';
 import type { FileStore } from '../gridfs/index.ts';
-import type { ServerStatus } from './server-status.ts';
+import type { ReadLevels, ServerStatus } from './server-status.ts';
 import type { Patrol, Patrolled } from './patrol.ts';
 import type { AccessControl } from './access.ts';
 import type { ActiveUploads } from './active-uploads.ts';
@@ -69,6 +69,8 @@ export interface GatewayParts {
   readonly uploads: ActiveUploads;
   /** What the server behind counts; undefined where it is not ours to know. */
   readonly status: (() => Promise<ServerStatus>) | undefined;
+  /** The levels of a tree of that server; as `status`. */
+  readonly levels: ReadLevels | undefined;
   readonly access: AccessControl;
   /** Origins whose pages may read; with any, files may be shown on pages elsewhere. */
   readonly origins: readonly string[];

@@ -17,7 +17,7 @@ import { ActiveUploads } from './active-uploads.ts';
 import { crossOriginFields, isListedOrigin, preflightFields } from './cross-origin.ts';
 import { Exchange } from './exchange.ts';
 import type { Patience } from './exchange.ts';
-import type { ServerStatus } from './server-status.ts';
+import type { ReadLevels, ServerStatus } from './server-status.ts';
 import { Patrol } from './patrol.ts';
 import { currentCounters, limitsDefault, randomToken } from './gateway-parts.ts';
 import type { GatewayCounters, GatewayEvent, GatewayGauges, GatewayLimits, GatewayParts } from './gateway-parts.ts';
@@ -43,6 +43,7 @@ export interface GatewayOptions {
   readonly page: PageFiles;
   /** What the server behind counts; undefined where it is not ours to know. */
   readonly status?: () => Promise<ServerStatus>;
+  readonly levels?: ReadLevels;
   /** How callers are known; undefined: everybody may do everything, from this machine. */
   readonly access?: AccessRules;
   /** What addresses are signed with; undefined: something new, so they are valid until the gateway closes. */
@@ -113,7 +114,7 @@ export class Gateway {
     const address = await listenAt(server, host, port);
     const counters: GatewayCounters = { requests: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
     const limits = { ...limitsDefault, ...options.limits };
-    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, access, status: options.status, origins: options.origins ?? [], pieces: new PiecePool(), streams: new Patrol(clock, limits.letGoMs), uploads: new ActiveUploads(limits.uploadsPerClientMax), onEvent }, address);
+    return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, access, status: options.status, levels: options.levels, origins: options.origins ?? [], pieces: new PiecePool(), streams: new Patrol(clock, limits.letGoMs), uploads: new ActiveUploads(limits.uploadsPerClientMax), onEvent }, address);
   }
 
   /** Now and then, resumable uploads that were given up are removed. */

@@ -60,6 +60,7 @@ export class OperationContext implements Interruptible {
   readonly #endsWithClient: boolean;
   #deadline: number;
   #interrupt: InterruptReason | undefined;
+  #idleMs = 0;
   #sleep: AbortController | undefined;
 
   constructor(options: OperationOptions) {
@@ -118,6 +119,18 @@ export class OperationContext implements Interruptible {
       for (const source of [signal, stopping]) source.removeEventListener('abort', end);
       this.#sleep = undefined;
     }
+  }
+
+  /** As `sleep`, for a client that only waits for news: that is no part of how long the operation took (`opLatencies`, slow operations). */
+  async idle(ms: number, subscribe?: (wake: () => void) => () => void): Promise<void> {
+    const since = this.clock.monotonicMs();
+    await this.sleep(ms, subscribe);
+    this.#idleMs += this.clock.monotonicMs() - since;
+  }
+
+  /** How long it has waited for news. */
+  get idleMs(): number {
+    return this.#idleMs;
   }
 
   /** Throws the CommandError for which the operation must stop, if there is one. */

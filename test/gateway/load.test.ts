@@ -159,7 +159,7 @@ test('many slow viewers of one film are served in flat memory, and others beside
   const seen: number[] = [];
   const waits: number[] = [];
   for (let round = 0; round < scale.rounds; round++) {
-    await Promise.all(viewers.map((viewer, i) => (i % 3 === round % 3 ? viewer.take(64 * 1024) : undefined)));
+    await Promise.all(viewers.filter((_, i) => i % 3 === round % 3).map((viewer) => viewer.take(64 * 1024)));
     waits.push(await another(round * 100_000));
     seen.push((await held()).resident);
   }
@@ -204,30 +204,41 @@ test('slow viewers beside fast ones cost these little', { timeout }, async (t) =
   const quiet = await measure();
   const viewers = viewersOf(Math.floor(scale.viewers * 0.3), '/files/film');
   await Promise.all(viewers.map((viewer) => viewer.take(MiB)));
-  let ends = false;
+  const run = { ends: false };
   const slow = (async (): Promise<void> => {
-    for (let round = 0; !ends; round++) {
-      for (let i = round % 10; i < viewers.length && !ends; i += 10) await viewers[i]!.take(64 * 1024);
+    for (let round = 0; !run.ends; round++) {
+      for (let i = round % 10; i < viewers.length && !run.ends; i += 10) await viewers[i]!.take(64 * 1024);
       await new Promise((resolve) => setImmediate(resolve));
     }
   })();
   const busy = await measure();
-  ends = true;
+  run.ends = true;
   await slow;
   for (const { socket } of viewers) socket.destroy();
   t.diagnostic(`ranges beside ${viewers.length} slow viewers: ${busy.rate.toFixed(0)}/s and p99 ${busy.p99.toFixed(0)} ms, alone ${quiet.rate.toFixed(0)}/s and ${quiet.p99.toFixed(0)} ms`);
   await untilIdle();
 });
 
+test('the status page shows the levels of a tree, by itself and as a part of the page', { timeout }, async () => {
+  const query = 'tree=test.fs.chunks&index=_id_';
+  const page = await (await fetch(`http://127.0.0.1:${port}/status?${query}`)).text();
+  const part = await (await fetch(`http://127.0.0.1:${port}/status?${query}&fragment=levels`)).text();
+  assert.match(page, /<html[^]*<h2 id="levels-title"[^>]*>Levels of test\.fs\.chunks/);
+  assert.match(part, /^<section [^]*<th class="name" scope="row">Fronts, in memory<\/th>[^]*<th class="name" scope="row">(?:Leaves|Root leaf)<\/th>/);
+  assert.match(await (await fetch(`http://127.0.0.1:${port}/status?tree=test.none&index=_id_&fragment=levels`)).text(), /There is no such tree any more/);
+  const odd = await (await fetch(`http://127.0.0.1:${port}/status?tree=${encodeURIComponent('a"<b>.c')}&index=x&fragment=levels`)).text();
+  assert.equal(odd.includes('<b>'), false);
+});
+
 test('viewers of a film that is deleted are cut and get nothing of another; those of one that has a newer revision go on', { timeout }, async () => {
   await upload('series', 24 * MiB);
-  const [old] = viewersOf(1, '/files/series');
-  await old!.take(MiB);
+  const old = new Viewer('/files/series');
+  await old.take(MiB);
   const replaced = await fetch(`http://127.0.0.1:${port}/files/series`, { method: 'PUT', body: 'another' });
   assert.equal(replaced.status, 201);
-  await old!.take(24 * MiB);
-  assert.equal(Buffer.from(block.subarray(MiB - 1000)).equals(old!.tail.subarray(-1000)), true);
-  old!.socket.destroy();
+  await old.take(24 * MiB);
+  assert.equal(Buffer.from(block.subarray(MiB - 1000)).equals(old.tail.subarray(-1000)), true);
+  old.socket.destroy();
   const watched = await fetch(`http://127.0.0.1:${port}/b/fs/files?prefix=film`);
   const [file] = ((await watched.json()) as { readonly files: readonly { readonly id: string }[] }).files;
   const viewers = viewersOf(20, '/files/film');

@@ -3,7 +3,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { Binary, Document, Timestamp } from '../../bson/index.ts';
-import type { Batch, BatchLimit, Cursor, Direction, KeyRange, Soon, Totals } from '../../engine/index.ts';
+import type { Batch, BatchLimit, Cursor, Direction, KeyRange, Soon, Totals, TreeLevel } from '../../engine/index.ts';
 import { Namespace } from '../namespace.ts';
 import type { CatalogTransaction, Collection, CollectionCheck, CollectionOptions, Index, CollectionStorage, PreparedDocument, RecordKey } from '../types.ts';
 import { timeKey } from './operation-cursor.ts';
@@ -151,6 +151,10 @@ export class OplogCollection implements Collection {
 
   storage(): CollectionStorage {
     return { documents: this.#segments.figures(), indexes: new Map() };
+  }
+
+  levels(): Promise<ReadonlyMap<string, readonly TreeLevel[]>> {
+    return Promise.resolve(new Map());
   }
 
   check(): Promise<CollectionCheck> {

@@ -130,7 +130,7 @@ async function awaitChange(context: CommandContext, parsed: Parsed<typeof FIELDS
     stream.next = Document.fromEntries(kept.map(([name, value]) => [name, name === 'topologyVersion' ? topologyVersion(server) : value]));
   }
   if (ms === undefined) return;
-  await operation.sleep(ms);
+  await operation.idle(ms);
   operation.checkInterrupt();
 }
 

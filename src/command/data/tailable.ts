@@ -110,7 +110,7 @@ export class TailSource implements BatchSource, Tail {
     const { oplog } = this.#context.server.catalog;
     if (oplog.isOn && oplog.version !== this.#seen) return;
     const logged = oplog.isOn && (this.#isLog || oplog.logs(this.#request.collection.ns.db));
-    await operation.sleep(logged ? ms : Math.min(ms, POLL_MS), (wake) => oplog.subscribe(wake));
+    await operation.idle(logged ? ms : Math.min(ms, POLL_MS), (wake) => oplog.subscribe(wake));
   }
 
   close(): void {

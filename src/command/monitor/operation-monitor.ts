@@ -99,7 +99,7 @@ export class OperationMonitor {
   /** Adds an operation up. A promise only where a line has to be written to the database. */
   finished(done: Finished): Promise<void> | undefined {
     const { operation, command, failed } = done;
-    const ms = runningMs(operation);
+    const ms = runningMs(operation) - operation.idleMs;
     const micros = Math.max(1, Math.round(ms * 1000));
     this.#count(command.name, failed);
     this.#addToTop(done, micros);

@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, type Value } from '../../bson/index.ts';
-import { describeDictionaryOptions, namespaceOf, type Collection, type CollectionStorage, type StorageFigures } from '../../catalog/index.ts';
+import { describeDictionaryOptions, namespaceOf, type Collection, type CollectionStorage, type StorageFigures, type TreeLevel } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { anyField, boolField, collectionField, numberField, truthyField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
@@ -23,7 +23,7 @@ function checkScale(scale: number | undefined, [code, codeName]: readonly [numbe
 function withCollection<T>(
   context: CommandContext,
   name: string,
-  work: (collection: Collection | undefined, totals: { rows: number; bytes: number }) => T,
+  work: (collection: Collection | undefined, totals: { rows: number; bytes: number }) => T | Promise<T>,
 ): Promise<T> {
   const ns = namespaceOf(context.db, name);
   return reading(context, async (txn) => {
@@ -80,6 +80,13 @@ export function collectionFigures(ns: string, collection: Collection | undefined
   };
 }
 
+/** The trees level by level, by index: the fronts, the nodes from the root down, the leaves. */
+function levelFigures(levels: ReadonlyMap<string, readonly TreeLevel[]>): Document {
+  const level = ({ kind, height, nodes, messages, runs, rawBytes, diskBytes, fill }: TreeLevel): Document =>
+    Document.of({ kind, height, nodes, messages: BigInt(messages), runs, rawBytes: BigInt(rawBytes), diskBytes: BigInt(diskBytes), fill: fill === undefined ? null : new Double(Math.round(1000 * fill) / 1000) });
+  return Document.fromEntries([...levels].map(([name, list]) => [name, BsonArray.of(list.map(level))]));
+}
+
 /** The figures of one part of a partitioned collection. */
 function partitionFigures({ id, documents, indexes }: NonNullable<CollectionStorage['partitions']>[number], scaled: (bytes: number) => Value): Document {
   const indexBytes = [...indexes.values()].reduce((sum, { diskBytes }) => sum + diskBytes, 0);
@@ -100,11 +107,12 @@ const collStats: Command = defineCommand({
   access: 'read',
   about: 'counts and sizes of a collection',
   fields: { collStats: collectionField, scale: numberField, verbose: boolField, waitForLock: boolField, numericOnly: boolField },
-  run: (context, { collStats: name, scale }) => {
+  run: (context, { collStats: name, scale, verbose }) => {
     const factor = checkScale(scale, [51024, 'Location51024']);
-    return withCollection(context, name, (collection, totals) =>
-      collectionFigures(`${context.db}.${name}`, collection, totals, factor),
-    );
+    return withCollection(context, name, async (collection, totals): Promise<Reply> => {
+      const figures = collectionFigures(`${context.db}.${name}`, collection, totals, factor);
+      return verbose === true && collection !== undefined ? { ...figures, frondLevels: levelFigures(await collection.levels()) } : figures;
+    });
   },
 });
 

@@ -4,7 +4,7 @@
 const periodMs = 2000;
 const pointsMax = 150;
 /** A chart is at least so wide, in points, and widens as time goes. */
-const pointsMin = 30;
+const pointsMin = 16;
 const holder = document.querySelector('.charts');
 const pulse = document.querySelector('.pulse');
 const trees = document.querySelector('[data-trees]');
@@ -45,7 +45,7 @@ const charts = [
   { title: 'Flush debt', words: bytes, headline: 'sum', lines: [{ name: 'fronts', read: at('server.frond.frontBytes') }, { name: 'write sets', read: at('server.frond.writeSetBytes') }] },
   { title: 'Commits', words: perSecond, lines: [{ name: 'commits', read: rate('server.frond.commits') }, { name: 'log syncs', read: rate('server.frond.logSyncs') }, { name: 'conflicts', read: rate('server.frond.conflicts') }] },
   { title: 'Disk', words: bytesPerSecond, headline: 'sum', lines: [{ name: 'log', read: rate('server.frond.logBytesWritten') }, { name: 'data written', read: rate('server.frond.dataBytesWritten') }, { name: 'data read', read: rate('server.frond.dataBytesRead') }] },
-  { title: 'Last checkpoint', words: milliseconds, lines: [{ name: 'took', read: at('server.frond.lastCheckpointMs') }] },
+  { title: 'Last checkpoint', words: (value) => (value > 0 ? milliseconds(value) : 'none yet'), lines: [{ name: 'took', read: at('server.frond.lastCheckpointMs') }] },
   { title: 'Compression', words: ratio, lines: [{ name: 'data / disk', read: (status) => (sum(status, 'diskBytes') > 0 ? sum(status, 'rawBytes') / sum(status, 'diskBytes') : 0) }] },
   { title: 'Connections', words: number, lines: [{ name: 'clients', read: at('server.connections.current') }, { name: 'active', read: at('server.connections.active') }] },
   { title: 'Network', words: bytesPerSecond, headline: 'sum', lines: [{ name: 'in', read: rate('server.network.bytesIn') }, { name: 'out', read: rate('server.network.bytesOut') }] },
@@ -155,7 +155,11 @@ function tellTrees(list) {
     bar.append(filled);
     if (tree.diskBytes > 0) disk.append(`${bytes(tree.diskBytes)} (${ratio(tree.rawBytes / tree.diskBytes)})`, bar);
     else disk.append(tree.rows > 0 ? 'in memory' : '–');
-    row.append(cell(tree.ns, 'name'), cell(tree.name, ''), cell(tree.rows.toLocaleString(), 'size'), shapeOf(tree), cell(tree.leaves.toLocaleString(), 'size'), cell(bytes(tree.rawBytes), 'size'), disk);
+    const link = element('a', 'tree', tree.name);
+    link.href = `/status?tree=${encodeURIComponent(tree.ns)}&index=${encodeURIComponent(tree.name)}#levels`;
+    const name = cell('', '');
+    name.append(link);
+    row.append(cell(tree.ns, 'name'), name, cell(tree.rows.toLocaleString(), 'size'), shapeOf(tree), cell(tree.leaves.toLocaleString(), 'size'), cell(bytes(tree.rawBytes), 'size'), disk);
     return row;
   }));
 }
@@ -169,6 +173,45 @@ function shapeOf({ height: levels, leaves }) {
   return cell;
 }
 
+const levels = document.querySelector('[data-levels]');
+let asked = 0;
+
+/** The levels of a tree, put in place of those that are shown; `isChosen`: a person asked for them just now. */
+async function showLevels(ns, index, isChosen) {
+  const ask = ++asked;
+  const response = await fetch(`/status?fragment=levels&tree=${encodeURIComponent(ns)}&index=${encodeURIComponent(index)}`);
+  if (!response.ok) throw new Error(`the server said ${response.status}`);
+  const text = await response.text();
+  if (ask !== asked) return;
+  const hasFocus = levels.contains(document.activeElement);
+  levels.innerHTML = text;
+  if (!isChosen && !hasFocus) return;
+  levels.querySelector('h2')?.focus({ preventScroll: !isChosen });
+  if (isChosen) levels.scrollIntoView({ block: 'nearest' });
+}
+
+/** Trees open, and close, without leaving the charts. */
+document.addEventListener('click', (event) => {
+  const link = event.target.closest?.('a.tree, .levels header a');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  history.replaceState(null, '', link.href);
+  const query = new URL(link.href).searchParams;
+  if (query.has('tree')) {
+    showLevels(query.get('tree'), query.get('index'), true).catch(lost);
+    return;
+  }
+  asked += 1;
+  const { ns, index } = levels.querySelector('.levels').dataset;
+  levels.replaceChildren();
+  [...document.querySelectorAll('a.tree')].find((one) => new URL(one.href).searchParams.get('tree') === ns && one.textContent === index)?.focus();
+});
+
+function lost(error) {
+  pulse.textContent = `not reached: ${error.message}`;
+  pulse.classList.add('lost');
+}
+
 let before;
 async function look() {
   try {
@@ -177,12 +220,13 @@ async function look() {
     const now = await response.json();
     if (before) for (const chart of drawn) chart.add(now, before, Math.max(0.001, (now.nowMs - before.nowMs) / 1000));
     tellTrees(now.trees);
+    const shown = levels?.querySelector('.levels')?.dataset;
+    if (shown) await showLevels(shown.ns, shown.index, false);
     before = now;
     pulse.textContent = now.server?.uptime === undefined ? 'live' : `up ${spanWords(now.server.uptime)}`;
     pulse.classList.remove('lost');
   } catch (error) {
-    pulse.textContent = `not reached: ${error.message}`;
-    pulse.classList.add('lost');
+    lost(error);
     before = undefined;
   }
   setTimeout(() => void look(), periodMs);
