@@ -204,10 +204,10 @@ test('slow viewers beside fast ones cost these little', { timeout }, async (t) =
   const quiet = await measure();
   const viewers = viewersOf(Math.floor(scale.viewers * 0.3), '/files/film');
   await Promise.all(viewers.map((viewer) => viewer.take(MiB)));
-  const run = { ends: false };
+  const run: { ends: boolean } = { ends: false };
   const slow = (async (): Promise<void> => {
     for (let round = 0; !run.ends; round++) {
-      for (let i = round % 10; i < viewers.length && !run.ends; i += 10) await viewers[i]!.take(64 * 1024);
+      for (let i = round % 10; i < viewers.length ; i += 10) await viewers[i]!.take(64 * 1024);
       await new Promise((resolve) => setImmediate(resolve));
     }
   })();

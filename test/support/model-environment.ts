@@ -188,14 +188,13 @@ export class ModelEnvironment implements Environment {
     };
   }
 
-  treeLevels(): Promise<[]> { return Promise.resolve([]); }
-
   dictionaryStatistics(id: DictionaryId): DictionaryStatistics {
     const totals = this.begin('read').totals(id);
     return { ...totals, diskBytes: totals.bytes, rawBytes: totals.bytes, height: 1, leaves: 1, options: { compression: 'none', pageBytes: 1 << 20, readPageBytes: 1 << 14, fanout: 16 } };
   }
 
   rewrite = (): Promise<void> => Promise.resolve();
+  treeLevels = (): Promise<[]> => Promise.resolve([]);
   lockRequests = (): [] => [];
   liveTransactions = (): [] => [];
 
