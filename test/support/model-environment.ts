@@ -197,7 +197,6 @@ export class ModelEnvironment implements Environment {
   treeLevels = (): Promise<[]> => Promise.resolve([]);
   lockRequests = (): [] => [];
   liveTransactions = (): [] => [];
-
   close(): Promise<void> {
     return Promise.resolve();
   }
