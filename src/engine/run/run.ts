@@ -138,6 +138,17 @@ export class Run implements RunColumns {
     return this.values.subarray(this.valueOffsets[index], this.valueOffsets[index + 1]);
   }
 
+  /** Six bytes of key `index` behind the first `skip`, as a number in the order of bytes; what is behind the key counts as zero. */
+  head(index: number, skip: number): number {
+    const bytes = this.keys;
+    const at = (this.keyOffsets[index] as number) + skip;
+    const end = this.keyOffsets[index + 1] as number;
+    if (at + 6 <= end) return this.keysView.getUint16(at) * 0x100000000 + this.keysView.getUint32(at + 2);
+    let head = 0;
+    for (let i = 0; i < 6; i++) head = head * 256 + (at + i < end ? (bytes[at + i] as number) : 0);
+    return head;
+  }
+
   /** Bytes of key and value of message i. */
   size(index: number): number {
     return (

@@ -32,8 +32,9 @@ export class SortedKeys {
   /** Bytes that all keys begin with. */
   readonly prefixLength: number;
   readonly #heads: Uint32Array;
+  #hasHeads: boolean = false;
 
-  /** `heads` has room for `count` numbers and is filled here; it may be memory of the caller's. */
+  /** `heads` has room for `count` numbers and belongs to the list from now on; it may be memory of the caller's. */
   constructor(bytes: Uint8Array, offsets: Uint32Array, count: number, heads: Uint32Array = new Uint32Array(count)) {
     assert(offsets.length > count && heads.length >= count, 'there is an offset behind the last key and a head for each');
     this.bytes = bytes;
@@ -41,7 +42,13 @@ export class SortedKeys {
     this.count = count;
     this.prefixLength = count === 0 ? 0 : commonPrefix(bytes, offsets, count);
     this.#heads = heads;
-    for (let i = 0; i < count; i++) heads[i] = headAt(bytes, (offsets[i] as number) + this.prefixLength, offsets[i + 1] as number);
+  }
+
+  /** Heads are had when something is looked for: most runs are only read from end to end. */
+  #fillHeads(): void {
+    const { bytes, offsets, prefixLength } = this;
+    for (let i = 0; i < this.count; i++) this.#heads[i] = headAt(bytes, (offsets[i] as number) + prefixLength, offsets[i + 1] as number);
+    this.#hasHeads = true;
   }
 
   /** A list of copies of `keys`, which ascend. */
@@ -96,6 +103,7 @@ export class SortedKeys {
     const skip = this.prefixLength;
     const beside = this.#besidePrefix(key, start);
     if (beside !== 0) return beside < 0 ? start : end;
+    if (!this.#hasHeads) this.#fillHeads();
     const wanted = headAt(key, skip, key.length);
     const heads = this.#heads;
     let low = start;

@@ -8,6 +8,7 @@ import type { BlockNumber } from '../block/block-number.ts';
 import type { PartCache } from '../cache/part-cache.ts';
 import { messageKinds } from '../run/message.ts';
 import type { Run } from '../run/run.ts';
+import { sharedPrefix } from '../run/sorted-keys.ts';
 import type { Front } from './front.ts';
 import type { Extent, InternalNode } from './node.ts';
 import { childOf } from './node.ts';
@@ -50,6 +51,8 @@ class Head {
   readonly isOwn: boolean;
   run: Run | undefined;
   at: number = 0;
+  /** Bytes of the key at `at` as a number, behind what all keys of the segment share: most comparisons end with it. */
+  prefix: number = 0;
   end: number = 0;
   /** The position is the first group of a window that may have begun in the window before. */
   fresh: boolean = false;
@@ -64,6 +67,8 @@ class Head {
 }
 
 const keysASlice = 4096;
+/** Places that are looked at one by one before the others are searched. */
+const nearby = 12;
 const everything: ScanRange = { from: undefined, to: undefined };
 
 /** How `fill` ended: the rows are full, the range is at its end, or it is time to let others go on. */
@@ -74,6 +79,13 @@ export class Scan {
   readonly #view: ScanView;
   readonly #range: ScanRange;
   #heads: Head[] = [];
+  /** A source has no window to stand in. */
+  #isStarved: boolean = false;
+  /** Bytes that all keys of the segment begin with. */
+  #skip: number = 0;
+  /** The head with the next key, and the one with the key after that: found together. */
+  #best: number = -1;
+  #second: number = -1;
   /** Range deletes of the segment; absent when there are none. */
   #cover: ScanCover | undefined;
   #segment: { readonly low: Uint8Array | undefined; readonly high: Uint8Array | undefined } | undefined;
@@ -108,9 +120,10 @@ export class Scan {
         const miss = this.#openSegment();
         if (miss !== undefined) return miss;
       }
-      const miss = this.#load();
+      const miss = this.#isStarved ? this.#load() : undefined;
       if (miss !== undefined) return miss;
-      const best = this.#best();
+      this.#findBest();
+      const best = this.#best;
       if (best < 0) this.#closeSegment();
       else {
         const taken = this.#takeStretch(best, rows, limit);
@@ -149,6 +162,9 @@ export class Scan {
     }
     for (const extent of path.extents) sources.push(new ExtentSource(cache, extent, { seqMax: seq, range, forward }));
     this.#heads = sources.map((source, i) => new Head(source, i < owned));
+    this.#isStarved = true;
+    const { from, to } = path.segment;
+    this.#skip = from === undefined || to === undefined ? 0 : sharedPrefix(from, 0, from.length, to, 0, to.length);
     return undefined;
   }
 
@@ -207,25 +223,43 @@ export class Scan {
         head.run = window.run;
         head.at = this.#view.forward ? window.start : window.end - 1;
         head.end = this.#view.forward ? window.end : window.start - 1;
+        head.prefix = window.run.head(head.at, this.#skip);
         head.fresh = true;
         head.cutBefore = window.cutBefore;
         head.cutAfter = window.cutAfter;
       }
     }
+    this.#isStarved = false;
     return undefined;
   }
 
-  /** The source with the next key; of equal keys the newest source. -1: none has any. */
-  #best(): number {
+  /** Finds the source with the next key, of equal keys the newest, and the one that comes first beside it; -1: there is none. */
+  #findBest(): void {
     const heads = this.#heads;
     const sign = this.#view.forward ? 1 : -1;
     let best = -1;
+    let second = -1;
     for (let i = 0; i < heads.length; i++) {
       const head = heads[i] as Head;
       if (head.run === undefined) continue;
-      if (best < 0 || sign * compareHeads(head, heads[best] as Head) < 0) best = i;
+      if (best < 0 || sign * compareHeads(head, heads[best] as Head) < 0) {
+        second = best;
+        best = i;
+      } else if (second < 0 || sign * compareHeads(head, heads[second] as Head) < 0) second = i;
     }
-    return best;
+    this.#best = best;
+    this.#second = second;
+  }
+
+  /** Moves a head to a place in its window, or behind it. */
+  #moveTo(head: Head, to: number): void {
+    head.at = to;
+    head.fresh = false;
+    if (to !== head.end) head.prefix = (head.run as Run).head(to, this.#skip);
+    else {
+      head.run = undefined;
+      this.#isStarved = true;
+    }
   }
 
   #decided(run: Run, index: number): boolean {
@@ -242,15 +276,12 @@ export class Scan {
     const run = head.run as Run;
     if (run.seqs !== undefined || head.fresh || this.#cover !== undefined) return 0;
     const { forward } = this.#view;
-    const other = this.#nextBeside(best);
+    const other = this.#heads[this.#second];
     const from = head.at;
     // Newer versions of the run's first key may be in the basement before: backwards it is met last.
     const end = !forward && head.cutBefore ? Math.max(head.end, 0) : head.end;
     let to = end;
-    if (other !== undefined) {
-      const key = (other.run as Run).key(other.at);
-      to = forward ? run.lowerBound(key, from, end) : run.upperBound(key, end + 1, from + 1) - 1;
-    }
+    if (other !== undefined) to = forward ? this.#stretchEnd(head, end, other) : run.upperBound((other.run as Run).key(other.at), end + 1, from + 1) - 1;
     const step = forward ? 1 : -1;
     let at = from;
     while (at !== to && rows.length < limit.rows && rows.bytes < limit.bytes && run.kinds[at] !== messageKinds.update) {
@@ -260,20 +291,17 @@ export class Scan {
     if (at === from) return 0;
     this.#lastRun = run;
     this.#lastIndex = at - step;
-    move(head, at);
+    this.#moveTo(head, at);
     return Math.abs(at - from);
   }
 
-  /** The head but `best` whose next key comes first. */
-  #nextBeside(best: number): Head | undefined {
-    const sign = this.#view.forward ? 1 : -1;
-    let next: Head | undefined;
-    for (let i = 0; i < this.#heads.length; i++) {
-      const head = this.#heads[i] as Head;
-      if (i === best || head.run === undefined) continue;
-      if (next === undefined || sign * compareHeads(head, next) < 0) next = head;
-    }
-    return next;
+  /** Where in its window a head, which comes first, meets the next key of another: most often a few places on. */
+  #stretchEnd(head: Head, end: number, other: Head): number {
+    const run = head.run as Run;
+    const { prefix } = other;
+    let to = head.at;
+    if (head.prefix < prefix) for (const near = Math.min(end, to + nearby); ++to < near && run.head(to, this.#skip) < prefix; );
+    return to === end ? end : run.lowerBound((other.run as Run).key(other.at), to, end);
   }
 
   /** Decides on the key of head `best` and moves every head that has it behind it. Nothing is lost by a Miss: the heads moved until then had nothing to see. */
@@ -281,11 +309,12 @@ export class Scan {
     const first = this.#heads[best] as Head;
     const run = first.run as Run;
     const index = first.at;
+    const { prefix } = first;
     let decided = first.fresh && this.#decided(run, index);
     this.#forgetUpdates();
     for (let i = best; i < this.#heads.length; i++) {
       const head = this.#heads[i] as Head;
-      if (head.run === undefined || (i > best && compareEntries(head.run, head.at, run, index) !== 0)) continue;
+      if (head.run === undefined || head.prefix !== prefix || compareEntries(head.run, head.at, run, index) !== 0) continue;
       let at = head.at;
       do {
         if (!decided && this.#counts(head, at)) decided = this.#give(head, head.run, at, rows);
@@ -306,11 +335,12 @@ export class Scan {
     const first = this.#heads[best] as Head;
     const run = first.run as Run;
     const index = first.at;
+    const { prefix } = first;
     let decided = first.fresh && this.#decided(run, index);
     this.#forgetUpdates();
     for (let i = best; i < this.#heads.length; i++) {
       const head = this.#heads[i] as Head;
-      if (head.run === undefined || (i > best && compareEntries(head.run, head.at, run, index) !== 0)) continue;
+      if (head.run === undefined || head.prefix !== prefix || compareEntries(head.run, head.at, run, index) !== 0) continue;
       let start = head.at;
       while (start - 1 > head.end && compareEntries(head.run, start - 1, run, index) === 0) start -= 1;
       if (start === 0 && head.cutBefore && !decided) {
@@ -344,7 +374,7 @@ export class Scan {
 
   #move(head: Head, to: number): void {
     if (this.#hasUpdates) this.#moves.push({ head, to });
-    else move(head, to);
+    else this.#moveTo(head, to);
   }
 
   /** Takes the message at `index` as what the snapshot sees of its key; whether nothing older matters. */
@@ -380,7 +410,7 @@ export class Scan {
       this.#lastIndex = index;
       this.#giveUpdated(run.key(index), undefined, rows);
     }
-    for (const { head, to } of this.#moves) move(head, to);
+    for (const { head, to } of this.#moves) this.#moveTo(head, to);
   }
 
   /** The newest message of a key that the transaction has spilled itself. */
@@ -427,14 +457,8 @@ function counts({ run, source }: Head, at: number): boolean {
   return seq <= source.seqMax && (source.takenBack === undefined || !isTakenBack(source.takenBack, seq));
 }
 
-function move(head: Head, to: number): void {
-  head.at = to;
-  head.fresh = false;
-  if (to === head.end) head.run = undefined;
-}
-
 function compareHeads(a: Head, b: Head): number {
-  return compareEntries(a.run as Run, a.at, b.run as Run, b.at);
+  return a.prefix !== b.prefix ? a.prefix - b.prefix : compareEntries(a.run as Run, a.at, b.run as Run, b.at);
 }
 
 /** Order of two keys by reference. */
