@@ -10,6 +10,7 @@ export { fastUpdateErrors, updateTable } from './fast-update.ts';
 export { openCatalog } from './open.ts';
 export { compareTimes } from './oplog/operation-cursor.ts';
 export type { Operation, OperationClock, OperationCursor, OperationKind } from './oplog/operation.ts';
+export { applyDiff } from './oplog/apply-diff.ts';
 export { shapeOfUpdate, visitDiff } from './oplog/update-diff.ts';
 export type { ChangeShape, PathStep } from './oplog/update-diff.ts';
 export { Namespace, checkCreatable, checkDatabaseName, namespaceOf, parseNamespace } from './namespace.ts';

@@ -40,6 +40,7 @@ import { TRANSACTION_COMMANDS } from './data/transaction-end.ts';
 import { anyField } from './fields.ts';
 import { isStable } from './generic-fields.ts';
 import { CAPPED_COMMANDS } from './schema/capped.ts';
+import { APPLY_COMMANDS } from './data/apply-ops.ts';
 import { CREATE_COMMANDS } from './schema/create.ts';
 import { LOAD_COMMANDS } from './schema/load.ts';
 import { PARTITION_COMMANDS } from './schema/partitions.ts';
@@ -115,6 +116,7 @@ const ALL: readonly Command[] = [
   ...CURSOR_COMMANDS,
   ...TRANSACTION_COMMANDS,
   ...CREATE_COMMANDS,
+  ...APPLY_COMMANDS,
   ...PARTITION_COMMANDS,
   ...LOAD_COMMANDS,
   ...CAPPED_COMMANDS,

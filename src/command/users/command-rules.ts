@@ -49,6 +49,24 @@ const bulkWrite: Rule = (asks) => {
   });
 };
 
+/** What each entry does must be allowed; what an entry defines only the server's own may do. */
+const applyOps: Rule = (asks) =>
+  asks.mayOnServer('applyOps') &&
+  asks.documents('applyOps').every((entry) => {
+    const ns = entry.get('ns') ?? null;
+    switch (entry.get('op')) {
+      case 'i':
+      case 'u':
+        return asks.mayOn(ns, 'insert', 'update');
+      case 'd':
+        return asks.mayOn(ns, 'remove');
+      case 'c':
+        return asks.mayOnServer('internal');
+      default:
+        return true;
+    }
+  });
+
 function isYes(value: Value | undefined): boolean {
   return value === true || value === 1;
 }
@@ -201,7 +219,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   // The set
   replSetGetStatus: onServer('replSetGetStatus'), replSetGetConfig: onServer('replSetGetConfig'), replSetGetRBID: onServer('replSetGetStatus'), replSetInitiate: onServer('replSetConfigure'),
   replSetReconfig: onServer('replSetConfigure'), replSetStepDown: onServer('replSetStateChange'), replSetFreeze: onServer('replSetStateChange'), replSetMaintenance: onServer('replSetStateChange'),
-  replSetResizeOplog: onServer('replSetResizeOplog'), appendOplogNote: onServer('appendOplogNote'), applyOps: onServer('applyOps'),
+  replSetResizeOplog: onServer('replSetResizeOplog'), appendOplogNote: onServer('appendOplogNote'), applyOps,
   // Users and roles
   createUser: (asks) => asks.mayInDatabase('createUser') && grantsRoles(asks), updateUser, usersInfo,
   dropUser: inDatabase('dropUser'), dropAllUsersFromDatabase: inDatabase('dropUser'), grantRolesToUser: grantsRoles, revokeRolesFromUser: onRolesOf('roles', 'revokeRole'),
