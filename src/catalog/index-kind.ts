@@ -139,7 +139,7 @@ function checkFlat(given: KindOptions): void {
   const bits = numberFrom(options, 'bits');
   if (bits !== undefined && !(bits >= 1 && bits <= 32)) throw new CommandError(72, 'InvalidOptions', 'bits for hash must be > 0 and <= 32');
   const [min, max] = [numberFrom(options, 'min') ?? -180, numberFrom(options, 'max') ?? 180];
-  if (!(min < max)) throw new CommandError(13024, 'Location13024', 'region for hash must be valid and have positive area');
+  if (!(min < max)) throw new CommandError(72, 'InvalidOptions', 'region for hash must be valid and have positive area');
 }
 
 function checkSphere(given: KindOptions): void {

@@ -1,7 +1,7 @@
 // Options of `create`: what is accepted, what each must be, and how `listCollections` shows it (manual: "create", "Views",
 // "Capped Collections", "Schema Validation"). What is not built (time series, clustered `_id`, ...) is refused by name, never left out quietly.
 
-import { BsonArray, describeValue, Document, isNumber } from '../bson/index.ts';
+import { BsonArray, describeValue, Document, fitsInt32, isNumber } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
 import { checkDictionaryOption, dictionaryOptionNames } from './dictionary-option.ts';
 import { checkClusteredWith, parseClusteredIndex } from './clustered-option.ts';
@@ -225,11 +225,14 @@ export function describeCollection(ns: Namespace, entry: Extract<NameEntry, { re
   return Document.of({
     name: ns.collection,
     type: entry.options.has('timeseries') ? 'timeseries' : 'collection',
-    options: entry.options,
-    info: Document.of({ readOnly: false, uuid: entry.uuid satisfies Binary }),
+    options: Document.fromEntries(entry.options.fields.map(([name, value]) => [name, sizes.has(name) && typeof value === 'bigint' && fitsInt32(value) ? Number(value) : value])),
+    info: Document.of({ readOnly: false, uuid: entry.options.has('timeseries') ? undefined : (entry.uuid satisfies Binary) }),
     idIndex: entry.options.has('timeseries') || entry.options.has('clusteredIndex') ? undefined : primarySpecOf(collationOf(entry.options)),
   });
 }
+
+/** Options that are shown as small numbers where they are. */
+const sizes: ReadonlySet<string> = new Set(['size', 'max']);
 
 /** The row of `listCollections` for a view. */
 export function describeView(ns: Namespace, options: Document): Document {

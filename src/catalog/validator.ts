@@ -22,7 +22,7 @@ export class Validator {
   constructor(validation: Validation, options: QueryOptions) {
     this.#validation = validation;
     const { validator, level, action } = validation;
-    const filter = validator === undefined ? undefined : compileFilter(validator, options, 'match');
+    const filter = validator === undefined ? undefined : compileFilter(validator, options, 'single');
     this.#filter = level !== 'off' && action === 'error' ? filter : undefined;
     this.#options = options;
   }

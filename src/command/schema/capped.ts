@@ -65,6 +65,7 @@ const cloneCollectionAsCapped: Command = defineCommand({
     if (typeof name !== 'string' || typeof toCollection !== 'string') return {};
     const [from, to] = [namespaceOf(db, name), namespaceOf(db, toCollection)];
     const sizeBytes = sizeOf(size);
+    if (name.includes('$')) throw new CommandError(73, 'InvalidNamespace', `Invalid collection name: ${from.text}`);
     await checkSource(context, from);
     await checkTarget(context, to);
     await server.catalog.copyAsCapped({ from, to, sizeBytes, replaces: false, checkInterrupt: () => operation.checkInterrupt() });

@@ -69,6 +69,7 @@ const dataSize: Command = defineCommand({
     const startedMs = clock.monotonicMs();
     return reading(context, async (txn) => {
       const collection = await context.server.catalog.collection(txn, ns);
+      if (collection?.options.timeSeries !== undefined) throw new CommandError(166, 'CommandNotSupportedOnView', `Namespace ${ns.text} is a time series, not a collection`);
       let size = collection?.totals(txn) ?? { rows: 0, bytes: 0 };
       if (collection !== undefined && min !== undefined && max !== undefined) {
         size = await sizeBetween(context, txn, collection, boundsOf(collection, { keyPattern, min, max }));

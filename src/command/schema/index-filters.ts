@@ -66,9 +66,13 @@ function indexesIn(value: Value | undefined): readonly Value[] {
   return value.items();
 }
 
-/** Whether the collection is there; a view is 166. */
+/** Whether the collection is there; a view is 166, and so is a time series. */
 async function exists(context: CommandContext, ns: Namespace): Promise<boolean> {
-  return reading(context, async (txn) => (await context.server.catalog.collection(txn, ns)) !== undefined);
+  return reading(context, async (txn) => {
+    const collection = await context.server.catalog.collection(txn, ns);
+    if (collection?.options.timeSeries !== undefined) throw new CommandError(166, 'CommandNotSupportedOnView', `${ns.text} is a time series`);
+    return collection !== undefined;
+  });
 }
 
 const planCacheSetFilter: Command = defineCommand({

@@ -13,7 +13,7 @@ import { batchSizeOf } from './indexes.ts';
 
 function optionalFilter(context: CommandContext, filter: Document | undefined): Filter | undefined {
   if (filter === undefined) return undefined;
-  return compileFilter(filter, { now: new DateTime(context.server.env.clock.nowMs()) });
+  return compileFilter(filter, { now: new DateTime(context.server.env.clock.nowMs()) }, 'single');
 }
 
 /** Bytes on disk of a collection and its indexes. */
@@ -91,7 +91,7 @@ const listCollections: Command = defineCommand({
       return (nameOnly === true ? described.map(nameAndType) : described).filter((row) => matches?.matches(row) !== false);
     });
     const batchSize = batchSizeOf('listCollections', cursor);
-    return replyWithCursor(context, sourceOf(rows), { namespace: `${db}.$cmd.listCollections`, batchSize });
+    return replyWithCursor(context, sourceOf(rows), { namespace: `${db}.$cmd.listCollections`, batchSize, limit: rows.length === 0 ? undefined : rows.length });
   },
 });
 

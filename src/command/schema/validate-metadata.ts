@@ -8,7 +8,15 @@ import { defineCommand, type Command } from '../command.ts';
 import { anyField, objectField, parseFields, required, strictBoolField, stringField, type FieldTable } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
 
-const API_FIELDS = { version: required(stringField), strict: strictBoolField, deprecationErrors: strictBoolField } satisfies FieldTable;
+const flag = { ...strictBoolField, nullIsWrong: true };
+const API_FIELDS = { version: required(stringField), strict: flag, deprecationErrors: flag } satisfies FieldTable;
+
+/** A name of a database as this command takes it: with `$`, which no database can have. */
+function checkName(db: string): void {
+  if (db === '') throw new CommandError(28539, 'Location28539', 'db name is empty');
+  if (/[ /\\".\0]/.test(db)) throw new CommandError(13280, 'Location13280', `invalid db name: ${db}`);
+  if (!db.startsWith('$')) checkDatabaseName(db);
+}
 
 /** Kinds of index that are not in version 1. */
 const UNSTABLE_KINDS: ReadonlySet<unknown> = new Set(['text', 'geoHaystack']);
@@ -33,10 +41,10 @@ const validateDbMetadata: Command = defineCommand({
   fields: { validateDBMetadata: anyField, apiParameters: required(objectField), db: stringField, collection: stringField },
   run: async (context, { apiParameters, db, collection }) => {
     const asked = parseFields('validateDBMetadata.apiParameters', apiParameters, API_FIELDS);
-    if (asked.version !== '1') throw new CommandError(2, 'BadValue', 'API version must be "1"');
-    if (db !== undefined) checkDatabaseName(db);
+    if (db !== undefined) checkName(db);
     if (collection !== undefined) namespaceOf(db ?? context.db, collection);
-    if (asked.strict !== true) return { apiVersionErrors: BsonArray.empty };
+    // Of other versions nothing is known that could be missing.
+    if (asked.strict !== true || asked.version !== '1' || db?.startsWith('$') === true) return { apiVersionErrors: BsonArray.empty };
     const { catalog } = context.server;
     const errors = await reading(context, async (txn) => {
       const found: Document[] = [];

@@ -29,8 +29,8 @@ interface Scope {
   readonly withinNor?: boolean;
 }
 
-/** Where a filter is written; `match` is a stage's. */
-export type FilterPlace = 'query' | 'match' | 'elemMatch' | 'arrayFilter';
+/** Where a filter is written; `match` is a stage's, `single` one that is asked of documents one by one (a validator, a list). */
+export type FilterPlace = 'query' | 'match' | 'single' | 'elemMatch' | 'arrayFilter';
 
 /** Parses a filter. Throws CommandError as MongoDB does. */
 export function parseFilter(filter: Document, options: ExpressionOptions, place: FilterPlace = 'query'): FilterNode {
@@ -198,7 +198,7 @@ function parseAll(operation: Operation): FilterNode {
   return andOf(
     items.map((item) => {
       if (item instanceof Regex) return regexNode(path, item.pattern, item.flags);
-      if (holdsOperators(item)) throw refuse(2, 'no $ expressions in $all');
+      if (holdsOperators(item) && byPath.has(item.first?.[0] ?? '')) throw refuse(2, 'no $ expressions in $all');
       return compareNode('eq', path, item, operation.scope);
     }),
   );
@@ -227,6 +227,12 @@ function near(name: '$near' | '$nearSphere'): PathRule {
   };
 }
 
+/** An old name of `$near`, of which only the refusals are left. */
+const geoNear: PathRule = (operation) => {
+  if (operation.scope.place !== 'query') return near('$near')(operation);
+  throw refuse(2, 'unknown operator: $geoNear');
+};
+
 function besideNear({ siblings, name }: Operation): undefined {
   if (!siblings.has('$near') && !siblings.has('$nearSphere')) throw refuse(2, `${name} needs a $near or $nearSphere`);
   return undefined;
@@ -254,6 +260,7 @@ const byPath: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
   ['$within', ({ path, operand, name, siblings }) => parseRegion(path, operand, name, siblings)],
   ['$geoIntersects', ({ path, operand, name, siblings }) => parseRegion(path, operand, name, siblings)],
   ['$near', near('$near')],
+  ['$geoNear', geoNear],
   ['$nearSphere', near('$nearSphere')],
   ['$maxDistance', besideNear],
   ['$minDistance', besideNear],
@@ -310,7 +317,8 @@ function parseSchema(operand: Value, scope: Scope): FilterNode {
 const referenceField: PathlessRule = (operand, scope, name) => parseField(parsePath(name), operand, scope);
 
 /** Lets through this share of all documents. */
-const sampleRate: PathlessRule = (operand, { options: { random } }) => {
+const sampleRate: PathlessRule = (operand, { options: { random }, place }) => {
+  if (place === 'elemMatch') throw refuse(2, '$sampleRate can only be applied to the top-level document');
   const rate = isNumber(operand) ? toDouble(operand) : NaN;
   if (!isNumber(operand)) throw refuse(2, 'argument to $sampleRate must be a numeric type');
   if (!(rate >= 0 && rate <= 1)) throw refuse(2, 'numeric argument to $sampleRate must be in [0, 1]');
@@ -342,6 +350,7 @@ const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule
     '$text',
     (operand, scope) => {
       if (scope.place === 'elemMatch' || scope.place === 'arrayFilter') throw refuse(2, '$text can only be applied to the top-level document');
+      if (scope.place === 'single') throw refuse(2, '$text is not allowed in this context');
       const search = parseTextSearch(operand);
       if (scope.withinNor === true) throw refuse(2, 'text expression not allowed in nor');
       return { kind: 'text', search, operand };

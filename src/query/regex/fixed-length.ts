@@ -4,7 +4,7 @@
 import type { RegexNode } from './syntax.ts';
 
 /** The length in characters; undefined where it is not always the same, or not known. */
-export function fixedLength(node: RegexNode): number | undefined {
+function fixedLength(node: RegexNode): number | undefined {
   switch (node.kind) {
     case 'text':
       return node.points.length;
