@@ -75,7 +75,7 @@ function equalityBounds(value: Value): ConditionBounds | undefined {
   if (value === bsonUndefined) return undefined;
   if (!(value instanceof BsonArray)) return { intervals: [point(value)], exact: true };
   // An array that equals the whole value has its first element in the index; one that is an element stands there itself.
-  const first = value.items()[0] ?? bsonUndefined;
+  const first = value.length === 0 ? bsonUndefined : (value.at(0) ?? null);
   return { intervals: unite([point(first), point(value)]), exact: false };
 }
 

@@ -265,3 +265,11 @@ test('an entry of a path with a number in it decides nothing: the number may be 
   const filter = doc({ 'c.0.x': null });
   assert.deepEqual(await find(catalog, { filter, hint: 'c.0.x_1' }), await find(catalog, { filter, hint: doc({ $natural: 1 }) }));
 });
+
+test('an array that begins with null is found by an index under null', async () => {
+  const { catalog } = await openForTest();
+  await catalog.createIndexes(people, [spec({ b: 1 })]);
+  await insertAll(catalog, [doc({ _id: 1, b: BsonArray.of([null]) }), doc({ _id: 2, b: BsonArray.empty }), doc({ _id: 3 })]);
+  assert.deepEqual((await find(catalog, { filter: doc({ b: BsonArray.of([null]) }), hint: 'b_1' })).map((each) => each.get('_id')), [1]);
+  assert.deepEqual((await find(catalog, { filter: doc({ b: BsonArray.empty }), hint: 'b_1' })).map((each) => each.get('_id')), [2]);
+});
