@@ -34,6 +34,12 @@ function isPassing(error: unknown): error is EngineError {
 const ROOM_PAUSE_MS = 10;
 const ROOM_WAIT_MS = 3_000;
 
+/** MongoDB's transactions do not write to capped collections. */
+function cappedInTransaction(ns: Namespace): CommandError {
+  const text = `Operation not permitted in transaction :: caused by :: Collection '${ns.text}' is a capped collection. Writes in transactions are not allowed on capped collections.`;
+  return new CommandError(263, 'OperationNotSupportedInTransaction', text);
+}
+
 /** The steps of one statement. */
 export class WriteSeries {
   readonly #context: CommandContext;
@@ -67,6 +73,7 @@ export class WriteSeries {
   async collection(txn: CatalogTransaction): Promise<Collection | undefined> {
     if (this.#collection?.txn === txn) return this.#collection.found;
     const found = await this.#context.server.catalog.collection(txn, this.#ns);
+    if (found?.options.capped !== undefined && this.#context.generic.inTransaction) throw cappedInTransaction(this.#ns);
     this.#collection = { txn, found };
     return found;
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { Binary, BsonArray, Document, type Value } from '../../src/bson/index.ts';
+import type { ClientSession } from 'mongodb';
 import { openServerForTest } from '../support/open-server-for-test.ts';
 
 /** A session's lsid, different for each number. */
@@ -177,4 +178,23 @@ describe('a retryable write', async () => {
     const error = errors instanceof BsonArray ? errors.at(0) : undefined;
     assert.equal(error instanceof Document ? error.get('code') : code(reply), 72);
   });
+});
+
+test('a transaction writes to no capped collection, and reads no union', async () => {
+  const server = await openServerForTest();
+  const driver = await server.driver();
+  const db = driver.db('kept');
+  await db.createCollection('log', { capped: true, size: 4096 });
+  await db.collection<{ _id: number }>('plain').insertOne({ _id: 1 });
+  for (const work of [
+    async (session: ClientSession) => db.collection('log').insertOne({ a: 1 }, { session }),
+    async (session: ClientSession) => db.collection('plain').aggregate([{ $unionWith: 'plain' }], { session }).toArray(),
+  ]) {
+    const session = driver.startSession();
+    session.startTransaction();
+    await assert.rejects(work(session), { code: 263 });
+    await session.abortTransaction();
+    await session.endSession();
+  }
+  await server.close();
 });

@@ -136,11 +136,12 @@ function stateOf(context: CommandContext, scope: ReadScope, renew: (() => Catalo
   return new ReadingState(context, scope.txn, renew ?? own);
 }
 
-/** A pipeline that writes has no place in a transaction, nor under a read concern that promises the newest. */
+/** A pipeline that writes has no place in a transaction, nor has `$unionWith`; nor one that writes under a read concern that promises the newest. */
 function checkOutput(context: CommandContext, pipeline: Pipeline): void {
   const { output } = pipeline;
-  if (output === undefined) return;
-  const name = pipeline.stages.at(-1)?.name ?? '';
+  const hasUnion = context.generic.inTransaction && pipeline.stages.some((stage) => stage.name === '$unionWith');
+  if (output === undefined && !hasUnion) return;
+  const name = hasUnion ? '$unionWith' : (pipeline.stages.at(-1)?.name ?? '');
   if (context.transaction !== undefined) {
     const text = `Operation not permitted in transaction :: caused by :: Aggregation stage ${name} cannot run within a multi-document transaction.`;
     throw new CommandError(263, 'OperationNotSupportedInTransaction', text);
