@@ -34,7 +34,7 @@ export async function openOutput(request: OutputRequest, surroundings: OutputSur
   const existing = await existingCollection(context, ns, request.kind === 'replace' && request.timeSeries !== undefined);
   if (request.kind === 'replace') return ReplaceSink.open(ns, existing, { ...surroundings, timeSeries: request.timeSeries });
   if (existing?.options.timeSeries !== undefined) {
-    throw new CommandError(72, 'InvalidOptions', `Cannot run $merge into a time-series collection: ${ns.text}`);
+    throw new CommandError(166, 'CommandNotSupportedOnView', `Cannot run $merge into a time-series collection: ${ns.text}`);
   }
   const index = uniqueIndex(existing, request.on ?? ['_id'], surroundings.options.collation);
   if (index === undefined) throw new CommandError(51183, 'Location51183', 'Cannot find index to verify that join fields will be unique');
