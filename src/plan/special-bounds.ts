@@ -67,11 +67,13 @@ function serves(index: Index, { projection }: WildcardShape, leaf: Leaf, { conju
   return intersect(intervals, nothing).length === 0 && intersect(intervals, entered).every(isEntry);
 }
 
-/** Documents that have no entry for the path: without it, or with an array on the way that has no document in it. */
+/** What may stand on the way to a path that there is nothing at. */
+const deadEnds: readonly Value[] = [Document.empty, BsonArray.empty, ...[0, BsonArray.empty, Document.empty].map((item) => BsonArray.of([item]))];
+
+/** Documents that have no entry for the path: without it, or with something else on the way. */
 function withoutEntry(path: string): Document[] {
   const parts = path.split('.');
-  const arrays = parts.slice(1).flatMap((_, i) => [BsonArray.empty, BsonArray.of([0])].map((array) => nested(parts.slice(0, i + 1), array)));
-  return [Document.empty, ...arrays];
+  return [Document.empty, ...parts.slice(1).flatMap((_, i) => deadEnds.map((end) => nested(parts.slice(0, i + 1), end)))];
 }
 
 function nested(path: readonly string[], value: Value): Document {

@@ -84,4 +84,6 @@ test('a wildcard index does not serve a negation that is true of arrays without 
   assert.deepEqual(ids(await find(catalog, { filter: doc({ 'c.x': doc({ $ne: null }) }) })), [1, 2, 3]);
   assert.match(await summary(catalog, doc({ 'c.x': doc({ $exists: true }) })), /^IXSCAN/);
   assert.deepEqual(ids(await find(catalog, { filter: doc({ c: doc({ $nin: BsonArray.of([null]) }) }) })), [1, 2, 3]);
+  await insertAll(catalog, [doc({ _id: 5, c: BsonArray.of([BsonArray.empty]) })]);
+  assert.deepEqual(ids(await find(catalog, { filter: doc({ c: doc({ $elemMatch: doc({ x: doc({ $nin: BsonArray.empty }) }) }) }) })), [5]);
 });
