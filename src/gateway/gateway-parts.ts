@@ -20,6 +20,8 @@ export interface GatewayEvent {
 export interface GatewayLimits {
   /** Without a byte moving for so long a connection is cut; players pause by not reading, so it is generous. 0: never. */
   readonly stallMs: number;
+  /** The head of a request must have come in so long. */
+  readonly headMs: number;
   /** Longest upload. */
   readonly uploadBytesMax: number;
   /** Uploads that one client sends at a time. */
@@ -36,7 +38,7 @@ export interface GatewayLimits {
   readonly closeGraceMs: number;
 }
 
-export const limitsDefault: GatewayLimits = { stallMs: 120_000, uploadBytesMax: 2 ** 40, uploadsPerClientMax: 100, resumableMs: 24 * 3_600_000, windowBytes: 512 * 1024, heldBytesMax: 64 * 1024 * 1024, letGoMs: 1000, closeGraceMs: 2000 };
+export const limitsDefault: GatewayLimits = { stallMs: 120_000, headMs: 60_000, uploadBytesMax: 2 ** 40, uploadsPerClientMax: 100, resumableMs: 24 * 3_600_000, windowBytes: 512 * 1024, heldBytesMax: 64 * 1024 * 1024, letGoMs: 1000, closeGraceMs: 2000 };
 
 /** What is counted since the start. */
 export interface GatewayCounters {

@@ -59,7 +59,6 @@ export interface GatewayOptions {
 
 const challenges = ['Basic realm="FrondDB files", charset="UTF-8"', 'Bearer realm="FrondDB files"'];
 const headBytesMax = 16 * 1024;
-const headMs = 60_000;
 const idleMs = 65_000;
 const sweepMs = 600_000;
 /** How often it is told that the database does not answer. */
@@ -109,11 +108,12 @@ export class Gateway {
     const { host, port, store, db, clock, random, page, onEvent } = options;
     const access = new AccessControl(options.access ?? {}, clock, options.signingKey ?? random.bytes(32));
     if (access.isOpen && !isLoopback(host)) throw new AssertionError('without accounts a gateway listens at a loopback address only');
-    const settings = { maxHeaderSize: headBytesMax, headersTimeout: headMs, requestTimeout: 0, keepAliveTimeout: idleMs, noDelay: true };
+    const limits = { ...limitsDefault, ...options.limits };
+    const { headMs } = limits;
+    const settings = { maxHeaderSize: headBytesMax, headersTimeout: headMs, connectionsCheckingInterval: Math.max(50, headMs / 6), requestTimeout: 0, keepAliveTimeout: idleMs, noDelay: true };
     const server = options.tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...tlsFields(options.tls) });
     const address = await listenAt(server, host, port);
     const counters: GatewayCounters = { requests: 0, bytesSent: 0, aborts: 0, corruptFiles: 0 };
-    const limits = { ...limitsDefault, ...options.limits };
     return new Gateway(server, { store, dbDefault: db, clock, random, limits, counters, page, access, status: options.status, levels: options.levels, origins: options.origins ?? [], pieces: new PiecePool(), streams: new Patrol(clock, limits.letGoMs), uploads: new ActiveUploads(limits.uploadsPerClientMax), onEvent }, address);
   }
 

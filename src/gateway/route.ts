@@ -82,6 +82,7 @@ function matchSegments(pattern: readonly string[], segments: readonly string[]):
     const segment = segments[i];
     if (segment === undefined) return undefined;
     if (word === '**') return [...free, ...segments.slice(i)];
+    if (word === '*' && segment === '') return undefined;
     if (word === '*') free.push(segment);
     else if (word !== segment) return undefined;
   }
