@@ -5,13 +5,31 @@ import { encodeUtf8Into } from '../base/text.ts';
 import { CommandError } from '../base/errors.ts';
 import { writeDouble, writeInt32, writeInt64 } from './raw.ts';
 
+interface SharedRange {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Shorter ranges are copied: a piece of its own costs more. */
+const sharedBytesMin = 32 * 1024;
+
 /** Bytes to append to. `bytes` beyond `length` is spare room; a call that appends may replace `bytes`. */
 export class ByteSink {
   bytes: Uint8Array;
   length = 0;
+  /** Long ranges that were not copied, and behind how many of the sink's own bytes each belongs; undefined: all are copied. */
+  readonly #shared: SharedRange[] | undefined;
+  #sharedBytes = 0;
 
-  constructor(capacity = 256) {
+  /** With `sharing` it leaves long ranges where they are: only `chunks` gives what was written then. */
+  constructor(capacity = 256, sharing = false) {
     this.bytes = new Uint8Array(capacity);
+    this.#shared = sharing ? [] : undefined;
+  }
+
+  /** How long what was written is: an object's length is counted in it. */
+  get total(): number {
+    return this.length + this.#sharedBytes;
   }
 
   /** Makes room for `count` more bytes. */
@@ -47,6 +65,11 @@ export class ByteSink {
   }
 
   range(source: Uint8Array, start: number, end: number): void {
+    if (this.#shared !== undefined && end - start >= sharedBytesMin) {
+      this.#shared.push({ at: this.length, bytes: source.subarray(start, end) });
+      this.#sharedBytes += end - start;
+      return;
+    }
     this.reserve(end - start);
     const target = this.bytes;
     let at = this.length;
@@ -98,6 +121,19 @@ export class ByteSink {
   /** What was written, in the sink's own memory: whoever takes it is the last to use the sink. */
   giveBytes(): Uint8Array {
     return this.bytes.subarray(0, this.length);
+  }
+
+  /** What was written, in pieces of the sink's own memory and of others'. */
+  chunks(): Uint8Array[] {
+    const chunks: Uint8Array[] = [];
+    let from = 0;
+    for (const { at, bytes } of this.#shared ?? []) {
+      if (at > from) chunks.push(this.bytes.subarray(from, at));
+      chunks.push(bytes);
+      from = at;
+    }
+    if (this.length > from) chunks.push(this.bytes.subarray(from, this.length));
+    return chunks;
   }
 
   /** A copy of what was written. */

@@ -327,11 +327,11 @@ function encodeWhole<T>(content: T, write: (sink: ByteSink, content: T) => void)
 }
 
 function writeEntries(sink: ByteSink, entries: readonly Entry[]): void {
-  const at = sink.length;
+  const { length: at, total } = sink;
   sink.int32(0);
   for (const entry of entries) writeElement(sink, entry[0], entry[1]);
   sink.byte(0);
-  writeInt32(sink.bytes, at, sink.length - at);
+  writeInt32(sink.bytes, at, sink.total - total);
 }
 
 const indexNames: readonly string[] = Array.from({ length: 1000 }, (_, index) => String(index));
@@ -342,12 +342,12 @@ export function indexName(index: number): string {
 }
 
 function writeItems(sink: ByteSink, items: readonly Value[]): void {
-  const at = sink.length;
+  const { length: at, total } = sink;
   sink.int32(0);
   let index = 0;
   for (const item of items) writeElement(sink, indexName(index++), item);
   sink.byte(0);
-  writeInt32(sink.bytes, at, sink.length - at);
+  writeInt32(sink.bytes, at, sink.total - total);
 }
 
 /** Appends an element: type, name, value. A number that is no int32 is a bug of the caller. */
@@ -391,11 +391,11 @@ const writers: { readonly [Code in ObjectValue['bsonType']]: ObjectWriter } = {
     value.writeTo(sink);
   },
   [bsonType.javascriptWithScope]: (sink, value: CodeWithScope) => {
-    const at = sink.length;
+    const { length: at, total } = sink;
     sink.int32(0);
     sink.string(value.code);
     value.scope.writeTo(sink);
-    writeInt32(sink.bytes, at, sink.length - at);
+    writeInt32(sink.bytes, at, sink.total - total);
   },
 };
 

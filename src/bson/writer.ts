@@ -6,9 +6,12 @@ import { Document, indexName, writeElement } from './document.ts';
 import type { Value } from './document.ts';
 import { bsonType, writeInt32 } from './raw.ts';
 
+/** A document of so many bytes is given in the memory that it was written into. */
+const givenBytesMin = 1024 * 1024;
+
 /** Writes one document from front to back. Names of array elements are given by the caller, see `item`. */
 export class BsonWriter {
-  readonly #sink: ByteSink;
+  #sink: ByteSink;
   /** Where each open document began. */
   readonly #open: number[] = [0];
 
@@ -83,7 +86,11 @@ export class BsonWriter {
     if (this.#open.length !== 1) throw new AssertionError('a document is still open');
     this.#open.pop();
     this.#close(0);
-    return this.#sink.toBytes();
+    const sink = this.#sink;
+    if (sink.length < givenBytesMin) return sink.toBytes();
+    this.#sink = new ByteSink();
+    this.#sink.int32(0);
+    return sink.giveBytes();
   }
 
   finishDocument(): Document {

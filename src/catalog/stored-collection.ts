@@ -6,6 +6,7 @@ import { equalBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import { collated, Document, encodeKey, equalValues } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
+import { isFreshValue } from '../engine/index.ts';
 import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction, TreeLevel } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
@@ -360,4 +361,4 @@ export class StoredCollection implements Collection {
 }
 
 const documentOf = (bytes: Uint8Array | undefined): Document | undefined =>
-  bytes === undefined ? undefined : Document.fromBytes(bytes.slice());
+  bytes === undefined ? undefined : Document.fromBytes(isFreshValue(bytes) ? bytes : bytes.slice());

@@ -33,6 +33,7 @@ export type {
   VerifyProblem,
   VerifyReport,
 } from './types.ts';
+export { isFreshValue } from './blob/read-blob.ts';
 export { openEnvironment } from './environment.ts';
 export { LogWriter, logWriters } from './wal/log-writer.ts';
 // For simulators: the other end of a conversation with the tree worker.

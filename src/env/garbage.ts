@@ -13,8 +13,10 @@ type Collect = (options?: { readonly type: 'minor' }) => void;
 const lookBytes = 4 * 1024 * 1024;
 /** Arrays held above what was left after the last look at everything, before the next. */
 const gainBytesMin = 12 * 1024 * 1024;
-/** For each millisecond of collecting so many pass before the next. */
+/** For each millisecond of collecting so many pass before the next: fewer where the process holds much more than it shall. */
 const restFactor = 8;
+const hurryFactor = 1;
+const hurryBytes = 30 * 1024 * 1024;
 /** What the heap of objects may grow by before V8 looks at everything: arrays from sockets count too, so a share of a small heap would be very little. */
 const heapRoomBytes = 20 * 1024 * 1024;
 const growingPercent = { least: 30, most: 100, step: 10 };
@@ -26,8 +28,11 @@ class GarbageWatch {
   #passed = 0;
   /** Arrays that are known to live: what was left after everything was looked at, or less since. */
   #living = 0;
-  #minorNext = 0;
-  #majorNext = 0;
+  /** When the last looks ended, and how long they took. */
+  #minorEnd = 0;
+  #minorMs = 0;
+  #majorEnd = 0;
+  #majorMs = 0;
   #percent = growingPercent.most;
 
   constructor(residentMax: number, collect: Collect) {
@@ -40,7 +45,8 @@ class GarbageWatch {
     if (this.#passed < lookBytes) return;
     this.#passed = 0;
     this.#keepRoom();
-    if (process.memoryUsage.rss() > this.#residentMax) this.#look();
+    const beyond = process.memoryUsage.rss() - this.#residentMax;
+    if (beyond > 0) this.#look(beyond > hurryBytes ? hurryFactor : restFactor);
   }
 
   /** States the room of the heap as V8 wants it: in percent of what lives. */
@@ -52,21 +58,21 @@ class GarbageWatch {
     setFlagsFromString(`--heap-growing-percent=${percent}`);
   }
 
-  #look(): void {
+  #look(rest: number): void {
     const startMs = performance.now();
-    if (startMs >= this.#minorNext) {
+    if (startMs - this.#minorEnd >= rest * this.#minorMs) {
       this.#collect({ type: 'minor' });
-      const endMs = performance.now();
-      this.#minorNext = endMs + (endMs - startMs) * restFactor;
+      this.#minorEnd = performance.now();
+      this.#minorMs = this.#minorEnd - startMs;
     }
     const { arrayBuffers } = process.memoryUsage();
     this.#living = Math.min(this.#living, arrayBuffers);
     if (arrayBuffers - this.#living < gainBytesMin) return;
     const majorMs = performance.now();
-    if (majorMs < this.#majorNext) return;
+    if (majorMs - this.#majorEnd < rest * this.#majorMs) return;
     this.#collect();
-    const endMs = performance.now();
-    this.#majorNext = endMs + (endMs - majorMs) * restFactor;
+    this.#majorEnd = performance.now();
+    this.#majorMs = this.#majorEnd - majorMs;
     this.#living = process.memoryUsage().arrayBuffers;
   }
 }

@@ -3,12 +3,15 @@
 
 import { concatBytes } from '../base/bytes.ts';
 import { crc32c } from '../base/crc32c.ts';
+import { documentChunks } from '../bson/index.ts';
 import type { Document } from '../bson/index.ts';
 import { HEADER_BYTES, messageFlag, operation } from './protocol.ts';
 import type { WireCodec, WireMessage } from './wire-message.ts';
 
 /** Below this a document is copied behind its header: one chunk costs less than two. */
 const COPY_BYTES_MAX = 32 * 1024;
+
+const empty = new Uint8Array(0);
 
 function putInt32(target: Uint8Array, offset: number, value: number): void {
   target[offset] = value & 0xff;
@@ -46,15 +49,15 @@ export interface MessageOptions {
 
 /** An OP_MSG with this body. */
 export function encodeMessage(ids: MessageIds, body: Document, options: MessageOptions = {}): Uint8Array[] {
-  const bytes = body.toBytes();
-  const tail = (options.sequences ?? []).flatMap(encodeSequence);
-  let length = HEADER_BYTES + 5 + bytes.length + (options.checksum === true ? 4 : 0);
+  const [first = empty, ...rest] = documentChunks(body);
+  const tail = [...rest, ...(options.sequences ?? []).flatMap(encodeSequence)];
+  let length = HEADER_BYTES + 5 + first.length + (options.checksum === true ? 4 : 0);
   for (const part of tail) length += part.length;
   const flags =
     (options.checksum === true ? messageFlag.checksumPresent : 0) |
     (options.moreToCome === true ? messageFlag.moreToCome : 0) |
     (options.exhaustAllowed === true ? messageFlag.exhaustAllowed : 0);
-  const chunks = headed(HEADER_BYTES + 5, bytes, (head) => {
+  const chunks = headed(HEADER_BYTES + 5, first, (head) => {
     putHeader(head, length, ids, operation.message);
     putInt32(head, HEADER_BYTES, flags);
     head[HEADER_BYTES + 4] = 0;

@@ -60,23 +60,33 @@ async function readBytes(source: SegmentSource, env: Env, wanted: WantedBlob, { 
 }
 
 /** The blob as it is stored. */
-export async function readBlob(source: SegmentSource, env: Env, wanted: WantedBlob): Promise<StoredBlob> {
-  const bytes = new Uint8Array(wanted.place.bytes);
+export async function readBlob(source: SegmentSource, env: Env, wanted: WantedBlob, bytes: Uint8Array = new Uint8Array(wanted.place.bytes)): Promise<StoredBlob> {
   const length = await readBytes(source, env, wanted, { target: bytes, at: 0 });
   return checked(source, wanted, bytes.subarray(0, length));
+}
+
+/** Memory of values that were read for one reader: nobody else has it, and it does not change. */
+const fresh: WeakSet<ArrayBufferLike> = new WeakSet();
+
+/** Whether a value that the engine gave is a large one in memory of its own, so that it may be kept without a copy. */
+export function isFreshValue(value: Uint8Array): boolean {
+  return fresh.has(value.buffer);
 }
 
 /** The value of a blob; at once where it is quick, else a promise. */
 export function readValue(source: SegmentSource, env: Env, wanted: WantedBlob): Uint8Array | Promise<Uint8Array> {
   const bytes = new Uint8Array(wanted.place.bytes);
   const length = source.segment(wanted.place.segment)?.readNow(bytes, wanted.place.offset);
-  if (length === undefined) return readBlob(source, env, wanted).then((blob) => valueOf(source, env, wanted, blob));
+  if (length === undefined) return readBlob(source, env, wanted, bytes).then((blob) => valueOf(source, env, wanted, blob));
   source.counters.read += length;
   return valueOf(source, env, wanted, checked(source, wanted, bytes.subarray(0, length)));
 }
 
 function valueOf(source: SegmentSource, env: Env, wanted: WantedBlob, { head, body }: StoredBlob): Uint8Array | Promise<Uint8Array> {
-  if (head.codec === 0) return body;
+  if (head.codec === 0) {
+    fresh.add(body.buffer);
+    return body;
+  }
   const told = (error: unknown): unknown => (error instanceof EngineError && error.code === 'corruption' ? damaged(source, wanted, error.message, error) : error);
   try {
     const value = decodeOnePiece(body, head.length, env.codecs.byId(head.codec));
