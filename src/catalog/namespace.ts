@@ -36,9 +36,12 @@ export class Namespace {
   }
 }
 
+/** Whether a text has more bytes; a unit of it has three at most. */
+const isLonger = (text: string, bytesMax: number): boolean => text.length * 3 > bytesMax && encodeUtf8(text).length > bytesMax;
+
 /** Refuses a database name that MongoDB refuses (73). */
 export function checkDatabaseName(db: string): void {
-  if (db.length === 0 || databaseForbidden.test(db) || encodeUtf8(db).length > databaseBytesMax) {
+  if (db.length === 0 || databaseForbidden.test(db) || isLonger(db, databaseBytesMax)) {
     throw invalid(`Invalid database name: '${db}'`);
   }
 }
@@ -64,7 +67,7 @@ export function checkCreatable(namespace: Namespace): void {
   const { collection, text } = namespace;
   if (collection.includes('$')) throw invalid(`Invalid collection name: ${collection}`);
   if (namespace.isSystem && !openSystemCollections.has(collection)) throw invalid(`Invalid system namespace: ${text}`);
-  if (encodeUtf8(text).length > namespaceBytesMax) {
+  if (isLonger(text, namespaceBytesMax)) {
     throw invalid(`Fully qualified namespace is too long. Namespace: ${text} Max: ${namespaceBytesMax}`);
   }
 }

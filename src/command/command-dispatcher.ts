@@ -108,8 +108,11 @@ export class CommandDispatcher {
     const failure = server.failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
-    const run = await this.#prepare(connection, request, { command, generic });
-    const admission = await enterSession(server, command, { generic, connection });
+    checkAllowed(command, generic);
+    if (server.access.enabled) await server.access.check(connection, command.name, request, generic.db);
+    const run = this.#prepare(request, { command, generic });
+    const entering = enterSession(server, command, { generic, connection });
+    const admission = entering instanceof Promise ? await entering : entering;
     const operation = this.#begin(connection, request, { command, generic }, admission);
     const { transaction, retry } = admission;
     const stream = request.exhaustAllowed ? { next: undefined as Document | undefined } : undefined;
@@ -140,15 +143,14 @@ export class CommandDispatcher {
     const fields = okFields(reply, { command, generic }, fallback);
     if (failure !== undefined) appendConcernError(fields, failure, placeOf(command, generic));
     const document = this.#finish(fields);
-    await server.monitor.finished({ operation, command, reply: document, failed: false });
+    const noted = server.monitor.finished({ operation, command, reply: document, failed: false });
+    if (noted !== undefined) await noted;
     return document;
   }
 
-  /** The command made ready, if it may be run here and by whoever asks. */
-  async #prepare(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked): Promise<Run> {
-    const { access, time } = this.#server;
-    checkAllowed(command, generic);
-    if (access.enabled) await access.check(connection, command.name, request, generic.db);
+  /** The command made ready. */
+  #prepare(request: CommandRequest, { command, generic }: Asked): Run {
+    const { time } = this.#server;
     const run = command.prepare(request, generic);
     if (generic.clusterTime !== undefined) time.observe(generic.clusterTime);
     checkAfter(generic, time.clusterTime);

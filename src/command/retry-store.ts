@@ -46,13 +46,16 @@ export class RetryStore {
 
   /** Writes the record with the transaction. The caller remembers it in the session when the commit has succeeded. */
   async write(txn: CatalogTransaction, session: LogicalSession, record: RetryRecord): Promise<void> {
-    const collection = await this.#collection(txn);
+    const found = this.#catalog.collection(txn, NAMESPACE);
+    const collection = found instanceof Promise || found === undefined ? await this.#collection(txn) : found;
     const key = collection.keyOf(session.id);
-    await collection.lock(txn, key);
-    const before = txn.mode === 'statement' ? await collection.getLatest(txn, key) : await collection.get(txn, key);
+    const locked = collection.lock(txn, key);
+    if (locked !== undefined) await locked;
+    const reading = txn.mode === 'statement' ? collection.getLatest(txn, key) : collection.get(txn, key);
+    const before = reading instanceof Promise ? await reading : reading;
     const after = record.toDocument(session.id, new DateTime(this.#clock.nowMs()));
-    if (before === undefined) await collection.insert(txn, collection.prepare(after));
-    else await collection.update(txn, key, { before, after });
+    const written = before === undefined ? collection.insert(txn, collection.prepare(after)) : collection.update(txn, key, { before, after });
+    if (written !== undefined) await written;
   }
 
   /** Removes records that are older than any client may still ask for. */

@@ -18,7 +18,8 @@ export interface Admission {
   leave(): void;
 }
 
-const NO_SESSION: Admission = { session: undefined, transaction: undefined, retry: undefined, leave: () => undefined };
+const nothing = (): undefined => undefined;
+const NO_SESSION: Admission = { session: undefined, transaction: undefined, retry: undefined, leave: nothing };
 
 const TRANSIENT = { labels: ['TransientTransactionError'] };
 
@@ -41,22 +42,38 @@ function checkPart({ name, access, inTransaction }: Command): boolean {
   throw new CommandError(263, 'OperationNotSupportedInTransaction', `Cannot run '${name}' in a multi-document transaction.`);
 }
 
-/** Admits a request. Rejects with the CommandError that the numbers deserve; then nothing is held. */
-export async function enterSession(server: ServerState, command: Command, { generic, connection }: { generic: GenericFields; connection: ConnectionContext }): Promise<Admission> {
+/** Admits a request. Throws or rejects with the CommandError that the numbers deserve; then nothing is held. */
+export function enterSession(server: ServerState, command: Command, { generic, connection }: { generic: GenericFields; connection: ConnectionContext }): Admission | Promise<Admission> {
   const { user } = connection;
   const ofConnection = server.connectionTransactions.any && !generic.inTransaction ? server.connectionTransactions.of(connection) : undefined;
   if (ofConnection !== undefined && command.inTransaction !== 'ends') {
     const isPart = checkPart(command);
     const session = generic.lsid === undefined ? undefined : server.sessions.use(generic.lsid.key, generic.lsid.id, user);
-    return { ...NO_SESSION, session, transaction: isPart ? ofConnection : undefined };
+    return { session, transaction: isPart ? ofConnection : undefined, retry: undefined, leave: nothing };
   }
   if (generic.lsid === undefined) return NO_SESSION;
   const session = server.sessions.use(generic.lsid.key, generic.lsid.id, user);
-  const { txnNumber } = generic;
-  if (txnNumber === undefined) return { ...NO_SESSION, session };
-  const leave = await session.takeTurn();
+  if (generic.txnNumber === undefined) return { session, transaction: undefined, retry: undefined, leave: nothing };
+  const leave = session.takeTurn();
+  if (leave instanceof Promise || !session.recordLoaded) return enterLater(server, command, { generic, session, leave });
+  return enterNumbered(server, command, { generic, session, leave });
+}
+
+async function enterLater(server: ServerState, command: Command, { generic, session, leave: waiting }: { generic: GenericFields; session: LogicalSession; leave: (() => void) | Promise<() => void> }): Promise<Admission> {
+  const leave = await waiting;
   try {
     await server.retries.load(session);
+  } catch (error) {
+    leave();
+    throw error;
+  }
+  return enterNumbered(server, command, { generic, session, leave });
+}
+
+/** Admits a request with a transaction number, whose turn it is. */
+function enterNumbered(server: ServerState, command: Command, { generic, session, leave }: { generic: GenericFields; session: LogicalSession; leave: () => void }): Admission {
+  const { txnNumber = 0n } = generic;
+  try {
     if (!generic.inTransaction) {
       enterRetryableWrite(session, txnNumber);
       const retry = new RetryScope(session, server, generic.statementIds);

@@ -4,7 +4,7 @@
 // a conflict is the caller's at once.
 
 import { CommandError, EngineError } from '../base/errors.ts';
-import type { CatalogTransaction, Collection, Namespace } from '../catalog/index.ts';
+import type { CatalogTransaction, Collection, Namespace, Soon } from '../catalog/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
 import { noteWrite } from './note-write.ts';
@@ -12,7 +12,7 @@ import { noteWrite } from './note-write.ts';
 /** The change of one document. It may run more than once, each time in another transaction, with `undo` in between. */
 export interface WriteStep {
   /** Does it in `txn`, and notes what it did. False: nothing further of the statement is to be done. A refusal of the document itself is noted, not thrown. */
-  run(txn: CatalogTransaction): Promise<boolean>;
+  run(txn: CatalogTransaction): Soon<boolean>;
   /** Forgets what `run` noted. */
   undo(): void;
 }
@@ -70,9 +70,13 @@ export class WriteSeries {
   }
 
   /** The collection as `txn` sees it. */
-  async collection(txn: CatalogTransaction): Promise<Collection | undefined> {
+  collection(txn: CatalogTransaction): Soon<Collection | undefined> {
     if (this.#collection?.txn === txn) return this.#collection.found;
-    const found = await this.#context.server.catalog.collection(txn, this.#ns);
+    const found = this.#context.server.catalog.collection(txn, this.#ns);
+    return found instanceof Promise ? found.then((later) => this.#remember(txn, later)) : this.#remember(txn, found);
+  }
+
+  #remember(txn: CatalogTransaction, found: Collection | undefined): Collection | undefined {
     if (found?.options.capped !== undefined && this.#context.generic.inTransaction) throw cappedInTransaction(this.#ns);
     this.#collection = { txn, found };
     return found;
@@ -84,8 +88,13 @@ export class WriteSeries {
   }
 
   /** The collection, made if it is not there. */
-  async ensureCollection(txn: CatalogTransaction): Promise<Collection> {
-    const found = await this.collection(txn);
+  ensureCollection(txn: CatalogTransaction): Soon<Collection> {
+    const found = this.collection(txn);
+    return found === undefined || found instanceof Promise ? this.#ensure(txn, found) : found;
+  }
+
+  async #ensure(txn: CatalogTransaction, finding: Soon<Collection | undefined>): Promise<Collection> {
+    const found = await finding;
     if (found !== undefined) return found;
     const made = await this.#context.server.catalog.ensureCollection(txn, this.#ns);
     this.#collection = { txn, found: made };
@@ -104,20 +113,32 @@ export class WriteSeries {
   }
 
   /** Runs a step. Throws what ends the whole statement; what was done before it is kept unless the engine failed. */
-  async add(step: WriteStep): Promise<void> {
+  add(step: WriteStep): Soon<void> {
     const { transaction, operation } = this.#context;
     operation.checkInterrupt();
-    if (transaction !== undefined) {
-      if (!(await step.run(transaction.storage))) this.#stopped = true;
-      return;
-    }
-    while (!this.#stopped && !(await this.#try(step))) operation.checkInterrupt();
-    if (this.#part.length >= PART_STEPS_MAX || this.#bytes >= PART_BYTES_MAX) await this.#commit();
+    if (transaction !== undefined) return this.#addTo(transaction.storage, step);
+    const done = this.#stopped || this.#try(step);
+    if (done !== true) return this.#retry(step, done);
+    return this.#isFull ? this.#commit() : undefined;
+  }
+
+  async #addTo(txn: CatalogTransaction, step: WriteStep): Promise<void> {
+    if (!(await step.run(txn))) this.#stopped = true;
+  }
+
+  get #isFull(): boolean {
+    return this.#part.length >= PART_STEPS_MAX || this.#bytes >= PART_BYTES_MAX;
+  }
+
+  /** Waits for the first try of a step, and goes on with others until it is done. */
+  async #retry(step: WriteStep, first: Soon<boolean>): Promise<void> {
+    for (let isDone = await first; !isDone && !this.#stopped; isDone = await this.#try(step)) this.#context.operation.checkInterrupt();
+    if (this.#isFull) await this.#commit();
   }
 
   /** Commits what is left. */
-  async finish(): Promise<void> {
-    if (this.#txn !== undefined) await this.#commit();
+  finish(): Soon<void> {
+    return this.#txn === undefined ? undefined : this.#commit();
   }
 
   /** Ends without committing the present part. */
@@ -127,27 +148,44 @@ export class WriteSeries {
   }
 
   /** True when the step is done; false when it must be tried again in another transaction. */
-  async #try(step: WriteStep): Promise<boolean> {
-    const txn = this.#txn ?? this.#context.server.catalog.begin('statement');
-    this.#txn = txn;
+  #try(step: WriteStep): Soon<boolean> {
+    const txn = (this.#txn ??= this.#context.server.catalog.begin('statement'));
     const mark = txn.mark();
+    let goesOn: Soon<boolean>;
     try {
-      if (!(await step.run(txn))) this.#stopped = true;
-      this.#part.push(step);
-      this.#noRoomSinceMs = undefined;
-      return true;
+      goesOn = step.run(txn);
     } catch (error) {
-      step.undo();
-      if (error instanceof CommandError || (isPassing(error) && this.#part.length > 0)) {
-        this.rollback(txn, mark);
-        await this.#commit();
-      } else {
-        this.abandon();
-        await this.#waitForRoom(error);
-      }
-      if (isPassing(error)) return false;
-      throw error;
+      return this.#failed(step, { txn, mark, error });
     }
+    return goesOn instanceof Promise ? this.#tried(step, { txn, mark, goesOn }) : this.#done(step, goesOn);
+  }
+
+  async #tried(step: WriteStep, { txn, mark, goesOn }: { txn: CatalogTransaction; mark: number; goesOn: Promise<boolean> }): Promise<boolean> {
+    try {
+      return this.#done(step, await goesOn);
+    } catch (error) {
+      return this.#failed(step, { txn, mark, error });
+    }
+  }
+
+  #done(step: WriteStep, goesOn: boolean): true {
+    if (!goesOn) this.#stopped = true;
+    this.#part.push(step);
+    this.#noRoomSinceMs = undefined;
+    return true;
+  }
+
+  async #failed(step: WriteStep, { txn, mark, error }: { txn: CatalogTransaction; mark: number; error: unknown }): Promise<false> {
+    step.undo();
+    if (error instanceof CommandError || (isPassing(error) && this.#part.length > 0)) {
+      this.rollback(txn, mark);
+      await this.#commit();
+    } else {
+      this.abandon();
+      await this.#waitForRoom(error);
+    }
+    if (isPassing(error)) return false;
+    throw error;
   }
 
   /** A single document that finds no room among the write sets of all waits until others have committed. */

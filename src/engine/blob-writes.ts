@@ -15,6 +15,17 @@ export interface StampedValues {
   readonly values: readonly (readonly Uint8Array[] | Uint8Array)[];
 }
 
+function bytesOf(pieces: readonly Uint8Array[]): number {
+  let bytes = 0;
+  for (const piece of pieces) bytes += piece.length;
+  return bytes;
+}
+
+/** Rows none of which is large. */
+export function plainRows(rows: StampedRows | undefined): StampedValues | undefined {
+  return rows === undefined ? undefined : { rows, values: rows.values };
+}
+
 /** Blobs that somebody has written and may yet name. */
 export class BlobWrites {
   readonly #state: EngineState;
@@ -31,6 +42,12 @@ export class BlobWrites {
     return largeValueBytes > 0 && value.length >= largeValueBytes;
   }
 
+  /** Whether a row that comes with a commit is a large value. */
+  static hasLarge(state: EngineState, { values }: StampedRows): boolean {
+    const { largeValueBytes = 0 } = state.options.dictionary;
+    return largeValueBytes > 0 && values.some((pieces) => bytesOf(pieces) >= largeValueBytes);
+  }
+
   /** Writes a value; its reference. `no-space` on a full disk. */
   async write(tree: Tree, key: Uint8Array, value: Uint8Array): Promise<Uint8Array> {
     const { blobs, env } = this.#state;
@@ -43,8 +60,7 @@ export class BlobWrites {
     const { largeValueBytes = 0, compression } = options.dictionary;
     const values: (readonly Uint8Array[] | Uint8Array)[] = [];
     for (const pieces of rows.values) {
-      const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      const isLarge = largeValueBytes > 0 && length >= largeValueBytes;
+      const isLarge = largeValueBytes > 0 && bytesOf(pieces) >= largeValueBytes;
       values.push(isLarge ? await this.#written(() => blobs.write(pieces, undefined, env.codecs.byName(compression))) : pieces);
     }
     return { rows, values };
@@ -73,6 +89,13 @@ export class BlobWrites {
   /** Takes a blob that was written elsewhere. */
   adopt(place: BlobPlace): void {
     this.#pinned.set(place.segment, (this.#pinned.get(place.segment) ?? 0) + place.bytes);
+  }
+
+  /** Writes what is large of the rows that come with the commit, and makes everything durable. */
+  async finish(rows: StampedRows | undefined): Promise<StampedValues | undefined> {
+    const values = rows !== undefined && BlobWrites.hasLarge(this.#state, rows) ? await this.stamped(rows) : plainRows(rows);
+    if (!this.isEmpty) await this.sync();
+    return values;
   }
 
   /** Makes durable what was written. */

@@ -20,7 +20,9 @@ import { RecordReader } from './wal/record.ts';
 interface Logged {
   readonly seq: Seq;
   readonly body: Uint8Array;
-  readonly applied: () => void;
+  isApplied: boolean;
+  /** Called when it is; set by whoever must wait for it. */
+  applied: (() => void) | undefined;
 }
 
 /** Parts of a record applied before others get their turn. */
@@ -158,6 +160,22 @@ function appendUpdate({ active }: Tree, message: MessageSlice, updates: UpdateFu
 
 const nothing = new Uint8Array(0);
 
+interface SlowRecord {
+  readonly logged: Logged;
+  readonly slices: Promise<void>;
+}
+
+function settle(logged: Logged): void {
+  logged.isApplied = true;
+  logged.applied?.();
+}
+
+function appliedLater(logged: Logged): Promise<void> {
+  return new Promise((resolve) => {
+    logged.applied = resolve;
+  });
+}
+
 /** The order of commits. */
 export class Commits {
   readonly #state: EngineState;
@@ -173,34 +191,50 @@ export class Commits {
   async commit(body: Uint8Array): Promise<Seq> {
     const state = this.#state;
     state.checkUsable();
-    let seq: Seq;
-    let applied: Promise<void>;
+    let logged: Logged;
     try {
       const appended = state.log.append(body);
-      ({ seq } = appended);
-      applied = new Promise<void>((resolve) => {
-        this.#queue.push({ seq, body, applied: resolve });
-      });
+      logged = { seq: appended.seq, body, isApplied: false, applied: undefined };
+      this.#queue.push(logged);
       await appended.safe;
     } catch (cause) {
       throw state.poison(cause);
     }
-    this.#safeSeq = Math.max(this.#safeSeq, seq);
-    if (!this.#draining) await this.#drain();
-    await applied;
-    return seq;
+    this.#safeSeq = Math.max(this.#safeSeq, logged.seq);
+    if (!this.#draining) {
+      const draining = this.#drain();
+      if (draining !== undefined) await draining;
+    }
+    if (!logged.isApplied) await appliedLater(logged);
+    return logged.seq;
   }
 
   /** Applies what is safe, in order. */
-  async #drain(): Promise<void> {
+  #drain(): Promise<void> | undefined {
     this.#draining = true;
+    const slow = this.#applySafe();
+    if (slow !== undefined) return this.#drainOn(slow);
+    this.#draining = false;
+    return undefined;
+  }
+
+  async #drainOn(first: SlowRecord): Promise<void> {
+    for (let slow: SlowRecord | undefined = first; slow !== undefined; slow = this.#applySafe()) {
+      await slow.slices;
+      settle(slow.logged);
+    }
+    this.#draining = false;
+  }
+
+  /** Applies safe records up to one that takes slices; undefined when there are no more. */
+  #applySafe(): SlowRecord | undefined {
     while ((this.#queue[0]?.seq ?? Infinity) <= this.#safeSeq) {
       const logged = must(this.#queue.shift(), 'a logged commit');
       const slices = this.apply(logged.seq, logged.body);
-      if (slices !== undefined) await slices;
-      logged.applied();
+      if (slices !== undefined) return { logged, slices };
+      settle(logged);
     }
-    this.#draining = false;
+    return undefined;
   }
 
   /** Applies one record and makes it visible. */

@@ -3,7 +3,7 @@
 
 import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
-import { BlobWrites } from './blob-writes.ts';
+import { BlobWrites, plainRows } from './blob-writes.ts';
 import type { StampedValues } from './blob-writes.ts';
 import { recordOf, stampAll } from './commit-record.ts';
 import type { CommitRecord } from './commit-record.ts';
@@ -24,6 +24,7 @@ import { Tree } from './tree/tree.ts';
 import { SpilledWrites } from './spilled-writes.ts';
 import type { OwnMessage } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
+import { waitForRoom } from './write-room.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, LiveTransaction, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
 
 const removeBatch = { rows: 1000, bytes: 256 * 1024 };
@@ -332,7 +333,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const [share, held] = [options.spillBytes, budget.held('writeSets')];
     const own = this.#writeSetBytes - (this.#spilled?.byteSize ?? 0);
     if (own > share || (held > options.cacheBytes / 2 && own > share / 4)) return this.#spill();
-    return held > Math.max(options.cacheBytes / 4, transactionBytesMax(options.cacheBytes)) ? this.#waitForRoom() : undefined;
+    return held > Math.max(options.cacheBytes / 4, transactionBytesMax(options.cacheBytes)) ? waitForRoom(this.#parts.state) : undefined;
   }
 
   /** Moves what was written out of memory (law 7), and locks of single keys with it where whole dictionaries are to be had. */
@@ -353,19 +354,6 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     if (bytes === 0) return;
     this.#writeSetBytes += bytes;
     this.#parts.state.budget.change('writeSets', bytes);
-  }
-
-  /** Others hold much too: waits for them a little, so that a burst passes, but never for good: they may wait for this one. */
-  async #waitForRoom(): Promise<void> {
-    const { state } = this.#parts;
-    const timer = new AbortController();
-    const shared = Math.max(state.options.cacheBytes / 2, 2 * transactionBytesMax(state.options.cacheBytes));
-    const room = state.budget.wait(() => state.budget.held('writeSets') <= shared / 2 || timer.signal.aborted);
-    const limit = state.env.clock.sleep(20, timer.signal);
-    await Promise.race([room, limit]);
-    timer.abort();
-    state.budget.wake();
-    if (state.budget.held('writeSets') > shared) throw new EngineError('too-large', `open transactions together are beyond the limit of ${shared} bytes`);
   }
 
   count(id: DictionaryId, rows: number, bytes: number): void {
@@ -417,7 +405,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const { state, commits } = this.#parts;
     const slowed = state.throttle.admit(this.#writes.messageBytes);
     if (slowed !== undefined) await slowed;
-    this.#announced = (await this.#spilled?.announce(this.#writes, (id) => this.#treeOf(id))) ?? [];
+    if (this.#spilled !== undefined) this.#announced = await this.#spilled.announce(this.#writes, (id) => this.#treeOf(id));
     const rows = await this.#safeBlobs(given);
     this.#checkOpen();
     let { body, places } = this.#record(rows);
@@ -437,11 +425,9 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 
   /** Large values are on the disk before a record names them (law 23): those of the transaction, and of the rows that come with it. */
-  async #safeBlobs(rows: StampedRows | undefined): Promise<StampedValues | undefined> {
-    if (rows !== undefined) this.#blobs ??= new BlobWrites(this.#parts.state);
-    const values = rows === undefined ? undefined : await this.#blobs?.stamped(rows);
-    if (this.#blobs?.isEmpty === false) await this.#blobs.sync();
-    return values;
+  #safeBlobs(rows: StampedRows | undefined): Soon<StampedValues | undefined> {
+    if (rows !== undefined && BlobWrites.hasLarge(this.#parts.state, rows)) this.#blobs ??= new BlobWrites(this.#parts.state);
+    return this.#blobs === undefined ? plainRows(rows) : this.#blobs.finish(rows);
   }
 
   #record(rows: StampedValues | undefined): CommitRecord {

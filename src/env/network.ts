@@ -23,8 +23,8 @@ export interface NetworkPeer {
   readonly certificate: CertificateSubject | undefined;
   /** The next bytes; undefined when the peer has ended, failed, or was destroyed. One call at a time. */
   read(): Promise<Uint8Array | undefined>;
-  /** Hands over the chunks, in order; resolves when the peer can take more, or is gone. The chunks must not change afterwards. */
-  write(chunks: readonly Uint8Array[]): Promise<void>;
+  /** Hands over the chunks, in order; undefined where the peer can take more, else what resolves when it can, or is gone. The chunks must not change afterwards. */
+  write(chunks: readonly Uint8Array[]): Promise<void> | undefined;
   /** Calls `listener` once, when the peer has ended or failed, whether or not anybody reads. */
   onGone(listener: () => void): void;
   /** Ends the connection after what was written. */
@@ -96,8 +96,8 @@ class HostPeer implements NetworkPeer {
     });
   }
 
-  write(chunks: readonly Uint8Array[]): Promise<void> {
-    if (this.#socket.destroyed || !this.#socket.writable) return Promise.resolve();
+  write(chunks: readonly Uint8Array[]): Promise<void> | undefined {
+    if (this.#socket.destroyed || !this.#socket.writable) return undefined;
     let roomy = true;
     if (chunks.length > 1) this.#socket.cork();
     for (const chunk of chunks) {
@@ -105,7 +105,7 @@ class HostPeer implements NetworkPeer {
       roomy = this.#socket.write(chunk);
     }
     if (chunks.length > 1) this.#socket.uncork();
-    if (roomy) return Promise.resolve();
+    if (roomy) return undefined;
     return new Promise((resolve) => {
       this.#writer = resolve;
     });

@@ -23,6 +23,8 @@ export interface ConnectionSurroundings {
   readonly onBug: (error: unknown) => void;
 }
 
+const NO_CODECS: readonly WireCodec[] = [];
+
 /** As much of a request as answering it takes. */
 type AnswerTo = Pick<WireMessage, 'kind' | 'requestId' | 'checksumPresent' | 'codec'>;
 
@@ -125,7 +127,7 @@ export class Connection {
     this.#gated = 0;
   }
 
-  async #serve(bytes: Uint8Array): Promise<void> {
+  #serve(bytes: Uint8Array): Promise<void> | undefined {
     this.#surroundings.counters.requests += 1;
     const codecs = this.#codecs();
     let message: WireMessage;
@@ -133,10 +135,9 @@ export class Connection {
       message = parseMessage(bytes, codecs);
     } catch (error) {
       if (!(error instanceof CommandError) || error.code === 17) throw error;
-      await this.#answer(unreadable(bytes), { document: errorReply(error) }, codecs);
-      return;
+      return this.#answer(unreadable(bytes), { document: errorReply(error) }, codecs);
     }
-    if (message.kind !== 'reply') await this.#serveMessage(message, codecs);
+    return message.kind === 'reply' ? undefined : this.#serveMessage(message, codecs);
   }
 
   /** One request, and those that follow from it without being sent: each of their answers is one to the answer before. */
@@ -149,7 +150,9 @@ export class Connection {
         return;
       }
       if (message.moreToCome) return;
-      const requestId = await this.#answer(answered, answer, codecs);
+      const requestId = this.#nextRequestId;
+      const taken = this.#answer(answered, answer, codecs);
+      if (taken !== undefined) await taken;
       if (answer.next === undefined || this.#closing || this.#gone.signal.aborted) return;
       answered = { kind: message.kind, requestId, checksumPresent: message.checksumPresent, codec: message.codec };
       answer = await this.#surroundings.dispatcher.dispatch(this.#context, answer.next);
@@ -174,19 +177,18 @@ export class Connection {
     return dispatcher.dispatch(this.#context, request);
   }
 
-  /** Sends an answer; gives its number. */
-  async #answer(request: AnswerTo, answer: CommandAnswer, codecs: readonly WireCodec[]): Promise<number> {
+  /** Sends an answer under the next number. */
+  #answer(request: AnswerTo, answer: CommandAnswer, codecs: readonly WireCodec[]): Promise<void> | undefined {
     const requestId = this.#nextRequestId;
     const chunks = encodeAnswer(request, { requestId, moreToCome: answer.next !== undefined }, answer.document, codecs);
     this.#nextRequestId = (requestId + 1) & 0x7fffffff;
     for (const chunk of chunks) this.#surroundings.counters.bytesOut += chunk.length;
-    await this.#peer.write(chunks);
-    return requestId;
+    return this.#peer.write(chunks);
   }
 
   #codecs(): readonly WireCodec[] {
     const names = this.#context.compressors;
-    if (names.length === 0) return [];
+    if (names.length === 0) return NO_CODECS;
     return names.flatMap((name) => (name === 'zlib' || name === 'zstd' ? [this.#surroundings.codecs.byName(name)] : []));
   }
 }

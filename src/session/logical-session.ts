@@ -27,7 +27,9 @@ export class LogicalSession {
   /** Whether `record` has been looked up in storage. */
   recordLoaded = false;
   readonly #operations: Interruptible[] = [];
-  #turn: Promise<void> = Promise.resolve();
+  /** Whether somebody has the turn, and those who wait for it, in order. */
+  #isTaken = false;
+  readonly #waiters: (() => void)[] = [];
   #waiting = 0;
 
   constructor(key: string, id: Document, options: { user: string; nowMs: number }) {
@@ -66,16 +68,31 @@ export class LogicalSession {
   }
 
   /** Waits for this caller's turn among the operations with a transaction number; the function given back ends the turn. */
-  async takeTurn(): Promise<() => void> {
-    const before = this.#turn;
-    let release = (): void => undefined;
-    this.#turn = new Promise((resolve) => {
-      release = resolve;
-    });
+  takeTurn(): (() => void) | Promise<() => void> {
+    if (this.#isTaken) return this.#waitForTurn();
+    this.#isTaken = true;
+    return this.#turnEnd();
+  }
+
+  async #waitForTurn(): Promise<() => void> {
     this.#waiting += 1;
-    await before;
+    await new Promise<void>((resolve) => {
+      this.#waiters.push(resolve);
+    });
     this.#waiting -= 1;
-    return release;
+    return this.#turnEnd();
+  }
+
+  /** What ends a turn, once: the next one in the queue has it then. */
+  #turnEnd(): () => void {
+    let hasEnded = false;
+    return () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      const next = this.#waiters.shift();
+      if (next === undefined) this.#isTaken = false;
+      else next();
+    };
   }
 
   /** Goes on to a higher number; what was open under the old one is aborted. */

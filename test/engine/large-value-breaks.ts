@@ -12,7 +12,7 @@ const spaceComesBack = scenario('large values that are overwritten or deleted gi
 export const largeValueBreaks: readonly PlantedBreak[] = [
   {
     law: '23', name: 'a reference is logged before its blob is safe', caught: images(1),
-    file: 'transaction.js', from: 'await this.#blobs.sync();', to: '',
+    file: 'blob-writes.js', from: 'await this.sync();', to: '',
   },
   {
     law: '23', name: 'the name of a new blob segment is not synced', caught: images(1),

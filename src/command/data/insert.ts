@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import type { Document } from '../../bson/index.ts';
-import { namespaceOf, type CatalogTransaction, type CollectionLoad } from '../../catalog/index.ts';
+import { namespaceOf, type CatalogTransaction, type Collection, type CollectionLoad, type Soon } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { boolField, strictBoolField, collectionField, objectsField, required, anyField } from '../fields.ts';
 import { WriteSeries, type WriteStep } from '../write-series.ts';
@@ -17,6 +17,8 @@ export interface InsertBatch {
   readonly bypassValidation: boolean;
 }
 
+const INSERTED = { n: 1, nModified: 0 } as const;
+
 /** The insertion of one document. */
 class InsertStep implements WriteStep {
   readonly #batch: InsertBatch;
@@ -29,21 +31,36 @@ class InsertStep implements WriteStep {
     this.#document = document;
   }
 
-  async run(txn: CatalogTransaction): Promise<boolean> {
-    const { series, outcome, ordered, bypassValidation, context } = this.#batch;
+  run(txn: CatalogTransaction): Soon<boolean> {
     const mark = txn.mark();
+    let inserting: Soon<void>;
     try {
-      const collection = await series.ensureCollection(txn);
-      await collection.insert(txn, collection.prepare(this.#document), { bypassValidation, statement: context.retry?.idOf(this.#index) });
+      const collection = this.#batch.series.ensureCollection(txn);
+      inserting = collection instanceof Promise ? collection.then((made) => this.#insert(txn, made)) : this.#insert(txn, collection);
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      series.rollback(txn, mark);
-      outcome.set(this.#index, { n: 0, nModified: 0, error });
-      return !ordered;
+      return this.#refused(txn, mark, error);
     }
+    return inserting instanceof Promise ? inserting.then(() => this.#inserted(), (error: unknown) => this.#refused(txn, mark, error)) : this.#inserted();
+  }
+
+  #insert(txn: CatalogTransaction, collection: Collection): Soon<void> {
+    const { bypassValidation, context } = this.#batch;
+    return collection.insert(txn, collection.prepare(this.#document), { bypassValidation, statement: context.retry?.idOf(this.#index) });
+  }
+
+  #refused(txn: CatalogTransaction, mark: number, error: unknown): boolean {
+    if (!(error instanceof CommandError)) throw error;
+    const { series, outcome, ordered } = this.#batch;
+    series.rollback(txn, mark);
+    outcome.set(this.#index, { n: 0, nModified: 0, error });
+    return !ordered;
+  }
+
+  #inserted(): true {
+    const { series, outcome, context } = this.#batch;
     series.weigh(this.#document.byteLength);
-    outcome.set(this.#index, { n: 1, nModified: 0 });
-    context.retry?.done(this.#index, { n: 1, nModified: 0 });
+    outcome.set(this.#index, INSERTED);
+    context.retry?.done(this.#index, INSERTED);
     return true;
   }
 
@@ -54,17 +71,20 @@ class InsertStep implements WriteStep {
 }
 
 /** Inserts one document, unless it was before. */
-export async function insertOne(batch: InsertBatch, index: number, document: Document): Promise<void> {
+export function insertOne(batch: InsertBatch, index: number, document: Document): Soon<void> {
   const { context, series, outcome } = batch;
   const earlier = context.retry?.earlier(index);
-  if (earlier !== undefined) outcome.set(index, { n: earlier.n, nModified: 0 });
-  else await series.add(new InsertStep(batch, index, document));
+  if (earlier === undefined) return series.add(new InsertStep(batch, index, document));
+  outcome.set(index, { n: earlier.n, nModified: 0 });
+  return undefined;
 }
 
 async function insertAll(batch: InsertBatch, documents: readonly Document[]): Promise<void> {
   const { series } = batch;
-  for (const [index, document] of documents.entries()) {
-    await insertOne(batch, index, document);
+  let index = 0;
+  for (const document of documents) {
+    const added = insertOne(batch, index++, document);
+    if (added !== undefined) await added;
     if (series.stopped) break;
   }
   await series.finish();

@@ -133,13 +133,13 @@ class MergeSink implements OutputSink {
     this.#writer.check();
   }
 
-  finish(): Promise<void> {
-    return this.#writer.series.finish();
+  async finish(): Promise<void> {
+    await this.#writer.series.finish();
   }
 
   /** What was merged stays, as in MongoDB. */
-  abandon(): Promise<void> {
-    return this.#writer.series.finish();
+  async abandon(): Promise<void> {
+    await this.#writer.series.finish();
   }
 
   /** The document with an `_id`, where that is what it is known by. */

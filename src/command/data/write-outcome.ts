@@ -37,7 +37,7 @@ export class WriteOutcome {
     return outcome;
   }
 
-  set(index: number, outcome: StatementOutcome): void {
+  set(index: number, outcome: Readonly<StatementOutcome>): void {
     this.#outcomes.set(index, outcome);
   }
 
