@@ -4,7 +4,7 @@
 import { AssertionError, CommandError } from '../base/errors.ts';
 import { must } from '../base/assert.ts';
 import { equalBytes } from '../base/bytes.ts';
-import { Binary, Document, equalValues } from '../bson/index.ts';
+import { Binary, DateTime, Document, equalValues } from '../bson/index.ts';
 import type { DictionaryId, Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Env } from '../env/index.ts';
@@ -23,7 +23,8 @@ import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRe
 import type { Oplog } from './oplog/oplog.ts';
 import { dictionaryOptionsOf, smallValues } from './dictionary-option.ts';
 import { parseCreateOptions } from './options.ts';
-import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, location, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
+import { compileFilter, textNodeOf } from '../query/index.ts';
+import { attemptsMax, badValue, changedMeanwhile, invalidOptions, isTransient, isView, location, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { whileHeld } from './hold.ts';
 import { addPartition, dropPartition } from './partition/change-partitions.ts';
 import { dropPart, withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
@@ -441,6 +442,10 @@ function checkValidated(ns: Namespace, options: Document): void {
   if (!options.has('validator')) return;
   if (unvalidated.has(ns.db)) throw invalidOptions(`Document validators are not allowed on collections in the ${ns.db} database`);
   if (ns.collection.startsWith('system.')) throw invalidOptions(`Document validators not allowed on system collection ${ns.text}`);
+  const validator = options.get('validator');
+  if (!(validator instanceof Document)) return;
+  const { shape } = compileFilter(validator, { now: new DateTime(0), collation: undefined }, 'match');
+  if (textNodeOf(shape) !== undefined) throw badValue('$text is not allowed in this context');
 }
 
 function asCollection(ns: Namespace, named: Named | undefined): StoredCollection | undefined {

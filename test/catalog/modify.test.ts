@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BsonArray, Document } from '../../src/bson/index.ts';
+import { namespaceOf } from '../../src/catalog/index.ts';
 import type { Catalog } from '../../src/catalog/index.ts';
 import { assertWhole, doc, insertAll, openForTest, people, reading, refusal, spec } from './catalog-for-test.ts';
 
@@ -107,4 +108,12 @@ test('of two transactions that bring a prepared index the same key one is refuse
   const outcomes = await Promise.allSettled([2, 3, 4].map(insertOne));
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
   await assertWhole(catalog);
+});
+
+test('a validator cannot ask for a text search', async () => {
+  const { catalog } = await openForTest();
+  const search = doc({ $or: BsonArray.of([doc({ a: 1 }), doc({ $and: BsonArray.of([doc({ $text: doc({ $search: 'x' }) })]) })]) });
+  await insertAll(catalog, [doc({ _id: 1 })]);
+  await assert.rejects(modify(catalog, doc({ validator: search })), refusal(2));
+  await assert.rejects(catalog.run((txn) => catalog.create(txn, namespaceOf('test', 'other'), doc({ validator: search }))), refusal(2));
 });

@@ -46,7 +46,7 @@ function checkOptions(fields: { readonly prepare?: Value | undefined; readonly p
   if (partialTxn !== undefined) throw new CommandError(31056, 'Location31056', "applyOps: 'partialTxn' is only for the server itself");
   if (count !== undefined) throw wrongType('applyOps.count', count);
   if (alwaysUpsert === true) throw new CommandError(6711601, 'Location6711601', "applyOps: 'alwaysUpsert: true' is not supported any more");
-  if (alwaysUpsert !== undefined && alwaysUpsert !== false) throw wrongType('applyOps.alwaysUpsert', alwaysUpsert);
+  if (alwaysUpsert !== undefined && alwaysUpsert !== null && alwaysUpsert !== false) throw wrongType('applyOps.alwaysUpsert', alwaysUpsert);
   if (preCondition !== undefined) throw new CommandError(6711600, 'Location6711600', "applyOps: 'preCondition' is not supported any more");
 }
 
