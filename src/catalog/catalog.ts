@@ -23,7 +23,8 @@ import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRe
 import type { Oplog } from './oplog/oplog.ts';
 import { dictionaryOptionsOf, smallValues } from './dictionary-option.ts';
 import { parseCreateOptions } from './options.ts';
-import { compileFilter, textNodeOf } from '../query/index.ts';
+import { compileFilter } from '../query/index.ts';
+import type { FilterNode } from '../query/index.ts';
 import { attemptsMax, badValue, changedMeanwhile, invalidOptions, isTransient, isView, location, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { whileHeld } from './hold.ts';
 import { addPartition, dropPartition } from './partition/change-partitions.ts';
@@ -435,6 +436,13 @@ function checkUuid(ns: Namespace, named: Named | undefined, expected: Binary | u
   throw new CommandError(361, 'CollectionUUIDMismatch', 'Collection UUID does not match that specified', { details });
 }
 
+/** Whether a text search stands anywhere in a filter. */
+function asksForText(node: FilterNode): boolean {
+  if (node.kind === 'text') return true;
+  if (node.kind === 'not') return asksForText(node.child);
+  return (node.kind === 'and' || node.kind === 'or') && node.children.some(asksForText);
+}
+
 const unvalidated: ReadonlySet<string> = new Set(['admin', 'local', 'config']);
 
 /** Collections of the server itself take no validators. */
@@ -445,7 +453,7 @@ function checkValidated(ns: Namespace, options: Document): void {
   const validator = options.get('validator');
   if (!(validator instanceof Document)) return;
   const { shape } = compileFilter(validator, { now: new DateTime(0), collation: undefined }, 'match');
-  if (textNodeOf(shape) !== undefined) throw badValue('$text is not allowed in this context');
+  if (asksForText(shape)) throw badValue('$text is not allowed in this context');
 }
 
 function asCollection(ns: Namespace, named: Named | undefined): StoredCollection | undefined {

@@ -305,7 +305,7 @@ export function checkPrimarySpec(given: Document): void {
   if (!isPrimaryRequest(definition)) {
     throw badValue(`The field 'key' for an _id index must be {_id: 1}, but got ${describeValue(definition.key)}`);
   }
-  const other = given.keys().find((option) => !primaryOptions.has(option));
+  const other = given.keys().find((option) => option === 'background' || !primaryOptions.has(option));
   if (other !== undefined) {
     throw invalidIndexOption(`The field '${other}' is not valid for an _id index specification. Specification: ${describeValue(given)}`);
   }

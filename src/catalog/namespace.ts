@@ -66,6 +66,7 @@ export function parseNamespace(text: string): Namespace {
 export function checkCreatable(namespace: Namespace): void {
   const { collection, text } = namespace;
   if (collection.includes('$')) throw invalid(`Invalid collection name: ${collection}`);
+  if (collection.startsWith('system.buckets.')) throw new CommandError(20, 'IllegalOperation', `there are no collections of buckets: ${text}`);
   if (namespace.isSystem && !openSystemCollections.has(collection)) throw invalid(`Invalid system namespace: ${text}`);
   if (isLonger(text, namespaceBytesMax)) {
     throw invalid(`Fully qualified namespace is too long. Namespace: ${text} Max: ${namespaceBytesMax}`);

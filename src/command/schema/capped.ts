@@ -18,6 +18,8 @@ function sizeOf(value: Value | undefined): number {
 }
 
 async function checkSource(context: CommandContext, ns: Namespace): Promise<void> {
+  if (ns.collection.includes('$')) throw new CommandError(73, 'InvalidNamespace', `Invalid collection name: ${ns.collection}`);
+  if (ns.collection.startsWith('system.buckets.')) throw new CommandError(20, 'IllegalOperation', `there are no collections of buckets: ${ns.text}`);
   const named = await reading(context, async (txn) => context.server.catalog.lookup(txn, ns));
   if (named === undefined) throw new CommandError(26, 'NamespaceNotFound', `source collection ${ns.text} does not exist`);
   if (named.kind === 'view' || named.options.timeSeries !== undefined) {
