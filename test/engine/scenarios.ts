@@ -363,7 +363,7 @@ async function boundedMemory(open: OpenEnvironment): Promise<void> {
 
 /** Law 25: on a full disk what grows is refused, deletes get through and give space back, and that space is used again. */
 async function fullDisk(open: OpenEnvironment): Promise<void> {
-  const options: Partial<EngineOptions> = { cacheBytes: MiB, logSegmentBytes: 131_072, dictionary: { compression: 'none', pageBytes: 32_768, readPageBytes: 8192, fanout: 8 } };
+  const options: Partial<EngineOptions> = { cacheBytes: MiB, logSegmentBytes: 131_072, dictionary: { largeValueBytes: 0, compression: 'none', pageBytes: 32_768, readPageBytes: 8192, fanout: 8 } };
   await withEngine(open, { ...options, logBytes: 1, frontBytes: 2000, bufferBytes: 100 }, async (engine, id, sim) => {
     const random = new SimRandom(7);
     for (let i = 0; i < 300; i++) await put(engine, id, `key ${i}`, random.bytes(2000));
