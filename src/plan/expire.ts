@@ -1,19 +1,24 @@
 // Time to live: documents whose date in a TTL index is old enough go, as ordinary deletes in small batches (manual: "TTL Indexes"). A field that
 // is no date expires nothing; of an array the earliest date counts. Each document is looked at again under its lock.
 
+import { EngineError } from '../base/errors.ts';
 import { BsonArray, DateTime, Document } from '../bson/index.ts';
-import type { Catalog, Collection, Namespace } from '../catalog/index.ts';
+import type { Catalog, CatalogTransaction, Collection, KeyRange, Namespace } from '../catalog/index.ts';
 import { compileFilter } from '../query/index.ts';
 import type { Filter } from '../query/index.ts';
 import { planQuery } from './plan-query.ts';
+import { primaryRange } from './primary-range.ts';
 import type { Interruptible } from './row.ts';
 
 const batchDocuments = 100;
+/** Fewer are removed one by one. */
+const rangeDocumentsMin = 1000;
 
 /** Removes what has expired at `nowMs` from all collections; how many documents that were. What fails throws: the rest is met the next time. */
 export async function expireDocuments(catalog: Catalog, nowMs: number, context: Interruptible): Promise<number> {
   let removed = 0;
   for (const { ns, name } of await timedPlaces(catalog)) {
+    if (name === undefined) removed += await expireRange(catalog, ns, { nowMs, context });
     for (;;) {
       context.checkInterrupt();
       const batch = await catalog.run((txn) => expireBatch({ catalog, txn, ns, name }, nowMs, context));
@@ -49,6 +54,47 @@ interface Place {
   readonly ns: Namespace;
   /** The index; undefined: the time to live is the collection's. */
   readonly name: string | undefined;
+}
+
+/** Where what has expired is a range of the documents' order, as in a clustered collection, much of it goes at once; how much. */
+async function expireRange(catalog: Catalog, ns: Namespace, { nowMs, context }: { readonly nowMs: number; readonly context: Interruptible }): Promise<number> {
+  const txn = catalog.begin('statement');
+  try {
+    const collection = await catalog.collection(txn, ns);
+    const rule = collection === undefined ? undefined : ruleOf(collection, undefined);
+    const range = collection === undefined || rule === undefined ? undefined : primaryRange(collection, expired(rule, nowMs));
+    if (collection === undefined || range === undefined || !catalog.canRemoveRange(collection, range)) return 0;
+    if (!(await isMuch(txn, collection, range))) return 0;
+    const removed = await catalog.removeRange(txn, collection, range, () => {
+      context.checkInterrupt();
+    });
+    await txn.commit();
+    return removed;
+  } catch (error) {
+    // Others are writing: the documents go one by one.
+    if (error instanceof EngineError && passing.has(error.code)) return 0;
+    throw error;
+  } finally {
+    txn.abort();
+  }
+}
+
+const passing: ReadonlySet<string> = new Set(['write-conflict', 'deadlock', 'locked', 'no-space']);
+
+/** Whether a range has more than a few batches. */
+async function isMuch(txn: CatalogTransaction, collection: Collection, range: KeyRange): Promise<boolean> {
+  const cursor = collection.scan(txn, range, 1);
+  let rows = 0;
+  try {
+    while (rows <= rangeDocumentsMin) {
+      const batch = await cursor.nextBatch({ rows: rangeDocumentsMin, bytes: 1 << 20 });
+      if (batch.length === 0) return false;
+      rows += batch.length;
+    }
+    return true;
+  } finally {
+    cursor.close();
+  }
 }
 
 async function expireBatch({ catalog, txn, ns, name }: Place, nowMs: number, context: Interruptible): Promise<number> {
@@ -99,6 +145,6 @@ function ruleOf({ indexes, options }: Collection, name: string | undefined): Rul
 /** What has a date of `seconds` ago or before, and is in the index. */
 function expired({ path, seconds, partialFilter }: Rule, nowMs: number): Filter {
   const old = Document.fromEntries([[path, Document.of({ $lte: new DateTime(nowMs - seconds * 1000) })]]);
-  const parts = partialFilter === undefined ? [old] : [old, partialFilter];
-  return compileFilter(Document.of({ $and: BsonArray.of(parts) }), { now: new DateTime(nowMs) });
+  const all = partialFilter === undefined ? old : Document.of({ $and: BsonArray.of([old, partialFilter]) });
+  return compileFilter(all, { now: new DateTime(nowMs) });
 }

@@ -30,3 +30,17 @@ test('more than one batch goes in one call; a partial TTL index looks at its own
   assert.equal((await find(catalog, {})).length, 225);
   await assertWhole(catalog);
 });
+
+test('of a clustered collection what is old goes as one range, and what is no date stays', async () => {
+  const { catalog } = await openForTest();
+  await catalog.run((txn) => catalog.create(txn, people, doc({ clusteredIndex: doc({ key: doc({ _id: 1 }), unique: true }), expireAfterSeconds: 10n })));
+  const at = (ms: number): DateTime => new DateTime(ms);
+  for (let from = 0; from < 3000; from += 500) await insertAll(catalog, Array.from({ length: 500 }, (_, i) => doc({ _id: at(from + i) })));
+  await insertAll(catalog, [doc({ _id: 1 }), doc({ _id: 'text' })]);
+  assert.equal(await expireDocuments(catalog, 12_000, context), 2001);
+  const left = (await find(catalog, {})).map((each) => each.get('_id'));
+  assert.equal(left.length, 1001);
+  assert.deepEqual(left.slice(0, 3), [1, 'text', at(2001)]);
+  assert.equal(await expireDocuments(catalog, 12_500, context), 500);
+  await assertWhole(catalog);
+});

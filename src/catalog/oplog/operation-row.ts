@@ -20,6 +20,8 @@ const operationFlags = { o2: 1, before: 2, after: 4, statement: 8, nextStatement
 
 /** Bytes of documents beyond which a commit goes on in another row; a message of the engine may have 17 MiB. */
 const rowBytesMax = 4 * 1024 * 1024;
+/** The same for rows that lie aside: they are many, and whoever goes on in the middle reads one from its beginning. */
+export const asideRowBytes: number = 256 * 1024;
 /** Images of more bytes than this are left out: no event could carry them. */
 const imageBytesMax = 15 * 1024 * 1024;
 
@@ -94,12 +96,12 @@ const entryBytes = 128;
 const weightOf = (operation: NewOperation): number => sizeOf(operation) + entryBytes;
 
 /** Cuts the operations where a row is full. */
-function cut(operations: readonly NewOperation[]): NewOperation[][] {
+function cut(operations: readonly NewOperation[], rowBytes: number): NewOperation[][] {
   const rows: NewOperation[][] = [];
   let row: NewOperation[] = [];
   let bytes = 0;
   for (const operation of operations) {
-    if (row.length > 0 && bytes + weightOf(operation) > rowBytesMax) {
+    if (row.length > 0 && bytes + weightOf(operation) > rowBytes) {
       rows.push(row);
       [row, bytes] = [[], 0];
     }
@@ -154,10 +156,10 @@ export interface RowProgress {
 }
 
 /** Rows for more operations of a commit, each with the tick that it begins at. `more`: others will follow. */
-export function encodeRows(operations: readonly NewOperation[], commit: CommitHead, from: RowProgress, { wallMs, more }: Pick<RowPlace, 'wallMs' | 'more'>): { readonly rows: readonly { readonly tick: number; readonly pieces: readonly Uint8Array[] }[]; readonly to: RowProgress } {
+export function encodeRows(operations: readonly NewOperation[], commit: CommitHead, from: RowProgress, { wallMs, more, rowBytes = rowBytesMax }: Pick<RowPlace, 'wallMs' | 'more'> & { readonly rowBytes?: number }): { readonly rows: readonly { readonly tick: number; readonly pieces: readonly Uint8Array[] }[]; readonly to: RowProgress } {
   const rows: { tick: number; pieces: Uint8Array[] }[] = [];
   let { ticks, operations: first } = from;
-  const parts = cut(operations);
+  const parts = cut(operations, rowBytes);
   parts.forEach((part, at) => {
     rows.push({ tick: ticks, pieces: encodeRow(part, commit, { wallMs, tick: ticks, first, more: more || at + 1 < parts.length }) });
     first += part.length;

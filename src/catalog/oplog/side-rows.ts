@@ -7,7 +7,7 @@ import type { DictionaryId, Soon, Transaction } from '../../engine/index.ts';
 import { segmentKey } from '../entry.ts';
 import { afterSoon, eachSoon } from '../soon.ts';
 import type { CommitHead, RowProgress } from './operation-row.ts';
-import { encodeRows } from './operation-row.ts';
+import { asideRowBytes, encodeRows } from './operation-row.ts';
 import type { NewOperation } from './operation.ts';
 
 /** An operation, and the place in its transaction's writes at which it was noted. */
@@ -63,7 +63,7 @@ export class SideRows {
 
   /** Puts operations out; `more`: others will follow. */
   write(noted: readonly NotedOperation[], head: CommitHead, place: { readonly wallMs: number; readonly more: boolean }): Soon<void> {
-    const { rows, to } = encodeRows(noted.map(({ operation }) => operation), head, this.progress, place);
+    const { rows, to } = encodeRows(noted.map(({ operation }) => operation), head, this.progress, { ...place, rowBytes: asideRowBytes });
     this.#written.push({ after: this.#engine.mark(), from: this.progress, noted });
     this.progress = to;
     return eachSoon(rows.length, (index) => {
