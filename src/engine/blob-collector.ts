@@ -72,7 +72,7 @@ export class BlobCollector {
   }
 
   async #work(first: BlobSegment, isQuiet: boolean): Promise<void> {
-    for (let segment: BlobSegment | undefined = first; segment !== undefined && !this.#isOver; segment = this.#choose(isQuiet)) await this.#collect(segment);
+    for (let segment: BlobSegment | undefined = first; segment !== undefined && !this.#isOver; segment = this.#choose(isQuiet)) await this.#collect(segment, isQuiet);
   }
 
   get #isOver(): boolean {
@@ -104,8 +104,9 @@ export class BlobCollector {
   }
 
   /** Moves what is live in a segment. */
-  async #collect(segment: BlobSegment): Promise<void> {
+  async #collect(segment: BlobSegment, isQuiet: boolean): Promise<void> {
     const { state } = this.#engine;
+    const { clock, tasks } = state.env;
     segment.isDrained = true;
     let some: MetBlob[] = [];
     let bytes = 0;
@@ -119,9 +120,12 @@ export class BlobCollector {
       some.push(met);
       bytes += met.head.stored;
       if (some.length < movesMax && bytes < moveBytesMax) continue;
+      const begun = clock.monotonicMs();
       await this.#move(segment, some);
       [some, bytes] = [[], 0];
-      await state.env.tasks.pause();
+      // Others have half of the time, or all that they want.
+      if (isQuiet) await tasks.pause();
+      else await clock.sleep(clock.monotonicMs() - begun, this.#stop.signal);
     }
     await this.#move(segment, some);
   }

@@ -31,6 +31,8 @@ import type { RedoLog } from './wal/redo-log.ts';
 /** Memory of one row of the block table, and of a tree that has nothing in memory but its record, roughly. */
 const blockBytes = 250;
 const treeBytes = 1000;
+/** The same of a segment of large values. */
+const segmentBytes = 400;
 /** Between two checkpoints what has come is charged in steps of so much. */
 const tablesStep = 256 * 1024;
 
@@ -248,7 +250,7 @@ export class EngineState {
   }
 
   get #tableBytes(): number {
-    return this.store.blocks * blockBytes + this.trees.size * treeBytes;
+    return this.store.blocks * blockBytes + this.trees.size * treeBytes + this.blobs.segmentCount * segmentBytes;
   }
 
   /** Charges what the block table and the trees take in memory, whatever is read of them. */

@@ -59,7 +59,7 @@ function failed(reply: Document): boolean {
 async function insert(client: WireClient, ledger: Ledger, dice: Dice): Promise<void> {
   const ids = Array.from({ length: 1 + dice.below(20) }, () => ledger.nextId++);
   for (const id of ids) ledger.doubtful.add(id);
-  const documents = BsonArray.of(ids.map((_id) => Document.of({ _id, half: Math.floor(_id / 2), unique: `u${String(_id)}`, text: 'x'.repeat(_id % 500) })));
+  const documents = BsonArray.of(ids.map((_id) => Document.of({ _id, half: Math.floor(_id / 2), unique: `u${String(_id)}`, text: 'x'.repeat(_id % 40 === 0 ? 20_000 + (_id % 500) : _id % 500) })));
   const reply = await client.command('crash', { insert: 'rows', documents });
   if (failed(reply)) return;
   for (const id of ids) {
@@ -93,7 +93,7 @@ async function remove(client: WireClient, ledger: Ledger, dice: Dice): Promise<v
 async function change(client: WireClient, ledger: Ledger, dice: Dice): Promise<void> {
   const from = dice.below(Math.max(1, ledger.nextId));
   const q = Document.of({ _id: Document.of({ $gte: from, $lt: from + 4 }) });
-  const u = Document.of({ $set: Document.of({ half: dice.below(1000), text: 'y'.repeat(dice.below(900)) }) });
+  const u = Document.of({ $set: Document.of({ half: dice.below(1000), text: 'y'.repeat(dice.below(900) * (dice.below(20) === 0 ? 40 : 1)) }) });
   await client.command('crash', { update: 'rows', updates: BsonArray.of([Document.of({ q, u, multi: true })]) });
 }
 

@@ -24,31 +24,31 @@ async function forSeeds(count: number, run: (seed: number) => Promise<unknown>):
 }
 
 void test('random histories give the same answers as the model', async () => {
-  await forSeeds(12, async (seed) => {
+  await forSeeds(6, async (seed) => {
     const sim = await SimEnv.create({ seed });
     await sim.run(() => History.run(open, sim, { seed, operations: 400 }));
   });
 });
 
 void test('write sets that spill hold references too', async () => {
-  await forSeeds(5, async (seed) => {
+  await forSeeds(3, async (seed) => {
     const sim = await SimEnv.create({ seed });
     await sim.run(() => History.run(spilling(open), sim, { seed, operations: 300, mayConflict: true }));
   });
 });
 
 void test('range deletes take large values with them', async () => {
-  await forSeeds(4, (seed) => runRanges(open, seed, 120));
+  await forSeeds(2, (seed) => runRanges(open, seed, 120));
 });
 
 void test('clients side by side see the states that the seqs order', async () => {
-  await forSeeds(6, (seed) => runConcurrent(open, { seed }, 80));
+  await forSeeds(3, (seed) => runConcurrent(open, { seed }, 80));
 });
 
 void test('a power failure at any I/O leaves whole commits, each with its large values', async () => {
-  await forSeeds(4, (seed) => runImages(open, { seed }, 30, 10));
+  await forSeeds(2, (seed) => runImages(open, { seed }, 30, 10));
 });
 
 void test('a directory lives through crash after crash', async () => {
-  await forSeeds(6, (seed) => runLives(open, seed, 4));
+  await forSeeds(4, (seed) => runLives(open, seed, 4));
 });

@@ -15,6 +15,7 @@ const optionSets: Readonly<Record<string, Partial<EngineOptions>>> = {
   'nodes of 4 MiB': { cacheBytes: 64 * MiB, frontBytes: 100_000, dictionary: { compression: 'zstd', pageBytes: 4 * MiB, readPageBytes: 64 * 1024, fanout: 64 } },
   'fronts that hold everything': { cacheBytes: 64 * MiB, frontBytes: 8 * MiB, dictionary: { compression: 'lz4', pageBytes: MiB, readPageBytes: 16_384, fanout: 16 } },
   'large basements, small leaves': { cacheBytes: MiB, frontBytes: 900, bufferBytes: 2000, dictionary: { compression: 'zlib', pageBytes: 1024, readPageBytes: 65_536, fanout: 4 } },
+  'values beside the tree from 100 bytes on': { cacheBytes: 2 * MiB, frontBytes: 3000, blobSegmentBytes: 20_000, dictionary: { compression: 'zstd', pageBytes: 4096, readPageBytes: 1024, fanout: 5, largeValueBytes: 100 } },
   'delayed and rarely checkpointed': { cacheBytes: 2 * MiB, frontBytes: 3000, durability: { delayedMs: 50 }, checkpointPeriodMs: 1_000_000 },
 };
 

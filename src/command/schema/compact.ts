@@ -1,5 +1,5 @@
 // compact: the files are made smaller in the background at all times; the command does a checkpoint, after which what was freed can be given
-// back, and tells by how much the data file shrank meanwhile.
+// back, and tells by how much the data files shrank meanwhile.
 
 import { CommandError } from '../../base/errors.ts';
 import { namespaceOf } from '../../catalog/index.ts';
@@ -12,6 +12,11 @@ function figure({ server }: CommandContext, name: string): number {
   const found = Object.entries(server.engine.statistics()).find(([key]) => key === name);
   const value: unknown = found?.[1];
   return typeof value === 'number' ? value : 0;
+}
+
+/** Bytes of the files that data lies in. */
+function filesBytes(context: CommandContext): number {
+  return figure(context, 'dataFileBytes') + figure(context, 'blobFileBytes');
 }
 
 /** Megabytes that must be there to be freed when nothing is said. */
@@ -32,9 +37,9 @@ const compact: Command = defineCommand({
     const worth = freeable >= megabytes * 1024 * 1024 ? freeable : 0;
     if (dryRun === true) return { estimatedBytesFreed: worth };
     if (worth === 0) return { bytesFreed: 0 };
-    const before = figure(context, 'dataFileBytes');
+    const before = filesBytes(context);
     await context.server.engine.checkpoint();
-    return { bytesFreed: Math.max(0, before - figure(context, 'dataFileBytes')) };
+    return { bytesFreed: Math.max(0, before - filesBytes(context)) };
   },
 });
 

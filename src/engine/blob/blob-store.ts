@@ -5,9 +5,9 @@
 import { EngineError } from '../../base/errors.ts';
 import type { Codec, Env } from '../../env/index.ts';
 import { encodeBody, joined } from './blob-body.ts';
-import { blobBytes, encodeBlobHead, segmentHeadBytes, segmentKinds } from './blob-image.ts';
+import { blobBytes, decodeSegmentHead, encodeBlobHead, segmentHeadBytes, segmentKinds } from './blob-image.ts';
 import type { SegmentKind } from './blob-image.ts';
-import { BlobSegment, listBlobSegments } from './blob-segment.ts';
+import { BlobSegment, listBlobSegments, segmentPath } from './blob-segment.ts';
 import { readBlob } from './read-blob.ts';
 import type { BlobOwner, BlobPlace } from './read-blob.ts';
 
@@ -70,14 +70,13 @@ export class BlobStore {
       if (!found.has(number) && live === 0) continue;
       const segment = new BlobSegment(this.directory, { number, kind, end, isSealed: true });
       segment.inTrees = live;
-      if (!isSealed && found.has(number)) segment.end = await sizeOf(this.#env, segment);
+      if (!isSealed && found.has(number)) segment.end = (await probe(this.#env, segment)).end;
       this.#segments.set(number, segment);
       found.delete(number);
     }
     for (const number of found) {
-      const segment = new BlobSegment(this.directory, { number, kind: segmentKinds.keyed, end: segmentHeadBytes, isSealed: true });
-      segment.end = await sizeOf(this.#env, segment);
-      this.#segments.set(number, segment);
+      const { end, kind } = await probe(this.#env, { number, path: segmentPath(this.directory, number) });
+      this.#segments.set(number, new BlobSegment(this.directory, { number, kind, end, isSealed: true }));
       this.#next = Math.max(this.#next, number + 1);
     }
   }
@@ -222,6 +221,10 @@ export class BlobStore {
     return this.#segments.size > 0;
   }
 
+  get segmentCount(): number {
+    return this.#segments.size;
+  }
+
   /** Whether a segment is only waited for: everything newest in it was moved. */
   get hasDrained(): boolean {
     return [...this.#segments.values()].some((segment) => segment.isDrained && !segment.isEmpty);
@@ -273,10 +276,13 @@ export class BlobStore {
 
 const noKey = new Uint8Array(0);
 
-async function sizeOf(env: Env, { path }: BlobSegment): Promise<number> {
+/** How long a segment is, and what it is for by its head; one whose head a crash took holds nothing that anybody refers to. A later version is `format`. */
+async function probe(env: Env, { number, path }: Pick<BlobSegment, 'number' | 'path'>): Promise<{ readonly end: number; readonly kind: SegmentKind }> {
   const file = await env.files.open(path, 'read');
   try {
-    return await file.size();
+    const head = new Uint8Array(segmentHeadBytes);
+    const length = await file.read(head, 0);
+    return { end: await file.size(), kind: decodeSegmentHead(head.subarray(0, length), number) ?? segmentKinds.keyed };
   } finally {
     await file.close();
   }
