@@ -123,10 +123,15 @@ export class EngineCursor implements Cursor {
 
   async #valuesFrom(rows: Rows, from: { readonly large: Map<number, LargeValue>; readonly at: number; readonly first: Promise<LargeValue> }): Promise<Batch> {
     const { large, at } = from;
-    large.set(at, await from.first);
-    for (let i = at + 1; i < rows.length; i++) {
-      const value = await this.#valueAt(rows, i);
-      if (value !== undefined) large.set(i, value);
+    const ended = this.#parts.state.blobs.beginRead();
+    try {
+      large.set(at, await from.first);
+      for (let i = at + 1; i < rows.length; i++) {
+        const value = await this.#valueAt(rows, i);
+        if (value !== undefined) large.set(i, value);
+      }
+    } finally {
+      ended();
     }
     return new RowBatch(rows, large);
   }
@@ -150,6 +155,15 @@ export class EngineCursor implements Cursor {
   }
 
   async #fillSlowly(work: { rows: Rows; limit: BatchLimit; scan: Scan; version: number }, first: FillResult): Promise<Batch> {
+    const ended = this.#parts.state.blobs.beginRead();
+    try {
+      return await this.#gather(work, first);
+    } finally {
+      ended();
+    }
+  }
+
+  async #gather(work: { rows: Rows; limit: BatchLimit; scan: Scan; version: number }, first: FillResult): Promise<Batch> {
     const { rows, limit } = work;
     const { clock, tasks } = this.#parts.state.env;
     const pins: Pins = this.#parts.reads.pins();

@@ -31,6 +31,10 @@ export const largeValueBreaks: readonly PlantedBreak[] = [
     file: 'blob/blob-segment.js', from: 'return this.inTrees + this.inFronts === 0 && this.pinned === 0;', to: 'return this.inTrees + this.inFronts === 0;',
   },
   {
+    law: '23', name: 'a segment goes under a read of many rows', caught: history(211),
+    file: 'blob/blob-store.js', from: '[...this.#reads].some(({ began }) => began < emptyTick)', to: 'false',
+  },
+  {
     law: '23', name: 'what a front refers to does not keep its segment', caught: history(4),
     file: 'blob/blob-segment.js', from: 'return this.inTrees + this.inFronts === 0 && this.pinned === 0;', to: 'return this.inTrees === 0 && this.pinned === 0;',
     and: { file: 'blob/blob-store.js', from: '(segment.emptySince ?? Infinity) < logFrom', to: 'true' },

@@ -37,6 +37,8 @@ export class BlobSegment {
   writing: number = 0;
   /** `visible` when nothing referred to it any more; undefined while something does. */
   emptySince: number | undefined;
+  /** When that was, beside the reads that went on. */
+  emptyTick: number = 0;
   /** What could be moved was moved: what refers to it yet is old. */
   isDrained: boolean = false;
   #file: File | undefined;

@@ -48,6 +48,9 @@ export class BlobStore {
   /** The segments that take blobs, by kind. */
   readonly #active: Map<SegmentKind, BlobSegment> = new Map();
   readonly #creating: Map<SegmentKind, Promise<void>> = new Map();
+  /** Reads of many rows that go on, by when they began, and the clock of that. */
+  readonly #reads: Set<{ readonly began: number }> = new Set();
+  #ticks: number = 0;
   #isMade: boolean = false;
   #next: number = 1;
   readonly counters: { written: number; read: number; moved: number; removed: number } = { written: 0, read: 0, moved: 0, removed: 0 };
@@ -88,7 +91,11 @@ export class BlobStore {
 
   /** Notes since when nothing refers to a segment. */
   #note(segment: BlobSegment): void {
-    segment.emptySince = segment.isEmpty ? (segment.emptySince ?? this.#visible()) : undefined;
+    if (!segment.isEmpty) segment.emptySince = undefined;
+    else if (segment.emptySince === undefined) {
+      segment.emptySince = this.#visible();
+      segment.emptyTick = ++this.#ticks;
+    }
   }
 
   /** What the checkpoint that is captured now keeps. */
@@ -225,6 +232,20 @@ export class BlobStore {
     return this.#segments.size;
   }
 
+  /**
+   * Rows are being gathered that may refer to blobs which a merge makes plain values of meanwhile: what is not empty now stays until the function that is
+   * given is called.
+   */
+  beginRead(): () => void {
+    const read = { began: ++this.#ticks };
+    this.#reads.add(read);
+    return () => this.#reads.delete(read);
+  }
+
+  #isRead({ readers, emptyTick }: BlobSegment): boolean {
+    return readers > 0 || [...this.#reads].some(({ began }) => began < emptyTick);
+  }
+
   /** Whether a segment is only waited for: everything newest in it was moved. */
   get hasDrained(): boolean {
     return [...this.#segments.values()].some((segment) => segment.isDrained && !segment.isEmpty);
@@ -232,14 +253,14 @@ export class BlobStore {
 
   /** Segments that nothing refers to and that take no more: how many, and up to which record the log may name them. */
   get empty(): { readonly count: number; readonly since: number } {
-    const empty = [...this.#segments.values()].filter((segment) => segment.isSealed && segment.isEmpty && segment.readers === 0);
+    const empty = [...this.#segments.values()].filter((segment) => segment.isSealed && segment.isEmpty && !this.#isRead(segment));
     return { count: empty.length, since: empty.reduce((since, segment) => Math.max(since, segment.emptySince ?? 0), 0) };
   }
 
   /** Removes segments of `removable` that are still not wanted by anybody, when the checkpoint is durable. */
   async remove(segments: readonly BlobSegment[]): Promise<void> {
     for (const segment of segments) {
-      if (!segment.isEmpty || segment.readers > 0) continue;
+      if (!segment.isEmpty || this.#isRead(segment)) continue;
       this.#segments.delete(segment.number);
       await segment.close();
       if (await this.#env.files.exists(segment.path)) await this.#env.files.remove(segment.path);
