@@ -135,6 +135,7 @@ export class TreeReader {
       if (layer instanceof Front) inputs.unshift(fromFront(layer, range));
       else inputs.unshift(...layer.extents.map((extent) => this.#extent(extent, range, { isLeaf: false, seq: layer.seq })));
     }
+    if (inputs.length === 0) return;
     const merge = new Merge(inputs.length, { snapshots: newest, atLeaf: true, ranges, updates: { functions: this.#sources.updates } });
     const sink = new RowSink();
     for (;;) {
