@@ -6,7 +6,16 @@ import type { Document } from './document.ts';
 
 /** The bytes of a document, one after the other; at least one byte string. They may be shared with others: nobody writes to them. */
 export function documentChunks(document: Document): Uint8Array[] {
+  return written(document).chunks();
+}
+
+/** How many bytes those are together: of a document that is not encoded, `byteLength` would make them as one and keep them. */
+export function chunkedLength(document: Document): number {
+  return written(document).total;
+}
+
+function written(document: Document): ByteSink {
   const sink = new ByteSink(256, true);
   document.writeTo(sink);
-  return sink.chunks();
+  return sink;
 }

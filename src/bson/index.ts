@@ -6,7 +6,7 @@ export { Decimal128 } from './decimal128.ts';
 export { describeField, describeValue } from './describe.ts';
 export { BsonArray, CodeWithScope, decodeElement, decodeValue, Document, typeOf } from './document.ts';
 export type { Value } from './document.ts';
-export { documentChunks } from './document-chunks.ts';
+export { chunkedLength, documentChunks } from './document-chunks.ts';
 export type { NumberValue, ScalarValue } from './scalar-codec.ts';
 export { classOf, classOfTypeByte, compareRaw, compareStrings, compareValues, equalValues, isNumber, typeClass } from './compare.ts';
 export type { TextOrder, TypeClass } from './compare.ts';

@@ -7,6 +7,8 @@ import type { BlobReference } from './run/blob-reference.ts';
 import { readPart, readValue } from './blob/read-blob.ts';
 import type { ValuePart } from './blob/read-blob.ts';
 import { applyChain } from './run/update.ts';
+import { messageBytesMax } from './options.ts';
+import { ReadRoom } from './read-room.ts';
 import { isReference } from './tree/found.ts';
 import type { Found } from './tree/found.ts';
 import { isMiss, search } from './tree/search.ts';
@@ -46,14 +48,19 @@ export class Pins {
   }
 }
 
+/** Values of fewer bytes are read without asking for room. */
+const roomyBytes = 1024 * 1024;
+
 /** Point reads. */
 export class Reads {
   readonly #state: EngineState;
   readonly #parts: Parts;
+  readonly #room: ReadRoom;
 
   constructor(state: EngineState, parts: Parts) {
     this.#state = state;
     this.#parts = parts;
+    this.#room = new ReadRoom(Math.max(messageBytesMax, state.options.cacheBytes / 8), () => state.env.tasks.pause());
   }
 
   pins(): Pins {
@@ -101,7 +108,8 @@ export class Reads {
 
   /** The large value that a reference names. */
   large(dictionary: number, key: Uint8Array, place: BlobReference): Soon<Uint8Array> {
-    return readValue(this.#state.blobs, this.#state.env, { place, owner: { dictionary, key } });
+    const read = (): Soon<Uint8Array> => readValue(this.#state.blobs, this.#state.env, { place, owner: { dictionary, key } });
+    return place.bytes < roomyBytes ? read() : this.#room.pass(place.bytes, read);
   }
 
   /** Goes on with a search that stopped at a miss, and releases the pins at its end. */

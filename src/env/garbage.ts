@@ -13,9 +13,9 @@ type Collect = (options?: { readonly type: 'minor' }) => void;
 const lookBytes = 4 * 1024 * 1024;
 /** Arrays held above what was left after the last look at everything, before the next. */
 const gainBytesMin = 12 * 1024 * 1024;
-/** For each millisecond of collecting so many pass before the next: fewer where the process holds much more than it shall. */
+/** For each millisecond of collecting so many pass before the next: none where the process holds much more than it shall. */
 const restFactor = 8;
-const hurryFactor = 1;
+const hurryFactor = 0;
 const hurryBytes = 30 * 1024 * 1024;
 /** What the heap of objects may grow by before V8 looks at everything: arrays from sockets count too, so a share of a small heap would be very little. */
 const heapRoomBytes = 20 * 1024 * 1024;
@@ -45,7 +45,8 @@ class GarbageWatch {
     if (this.#passed < lookBytes) return;
     this.#passed = 0;
     this.#keepRoom();
-    const beyond = process.memoryUsage.rss() - this.#residentMax;
+    // Memory that was just made to be read into is not resident yet.
+    const beyond = process.memoryUsage.rss() + bytes - this.#residentMax;
     if (beyond > 0) this.#look(beyond > hurryBytes ? hurryFactor : restFactor);
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { concatBytes } from '../../src/base/bytes.ts';
-import { Binary, BsonArray, CodeWithScope, Document, documentChunks } from '../../src/bson/index.ts';
+import { Binary, BsonArray, CodeWithScope, chunkedLength, Document, documentChunks } from '../../src/bson/index.ts';
 
 const raw = (bytes: number): Document => Document.fromBytes(Document.of({ _id: 1, content: new Binary(new Uint8Array(bytes).fill(7), 0) }).toBytes());
 const [small, large] = [raw(100), raw(100_000)];
@@ -22,5 +22,6 @@ describe('the chunks of a document', () => {
     const chunks = documentChunks(Document.of({ batch: BsonArray.of([large, small]) }));
     assert.deepEqual(chunks.map(({ buffer }) => buffer === large.bytes.buffer), [false, true, false]);
     assert.deepEqual(documentChunks(large), [large.toBytes()]);
+    assert.equal(chunkedLength(Document.of({ batch: BsonArray.of([large, small]) })), chunks.reduce((sum, { length }) => sum + length, 0));
   });
 });

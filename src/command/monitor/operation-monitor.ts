@@ -1,6 +1,7 @@
 // What was done, added up: time and number of operations by collection (`top`), latencies by kind, commands by name. And single operations
 // that deserve a line: slow ones go to the log, those of a profiled database to its `system.profile`. Asked once an operation, so it is quick.
 
+import { chunkedLength } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import type { ServerLog } from '../../session/index.ts';
 import { planFigures, returnedBy, runningMs, shownCommand, type Finished } from './finished.ts';
@@ -142,7 +143,7 @@ export class OperationMonitor {
       nreturned: returnedBy(reply),
       ok: failed ? 0 : undefined,
       errMsg: failed ? (reply.get('errmsg') ?? undefined) : undefined,
-      reslen: reply.byteLength,
+      reslen: chunkedLength(reply),
       remote: connection.remote,
       protocol: 'op_msg',
       durationMillis: Math.round(ms),

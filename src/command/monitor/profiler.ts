@@ -1,7 +1,7 @@
 // The profiler of databases (`profile`): which operations of a database are written to its capped collection `system.profile`, and how.
 // Settings live as long as the server, as MongoDB's do.
 
-import { BsonArray, DateTime, Document } from '../../bson/index.ts';
+import { BsonArray, chunkedLength, DateTime, Document } from '../../bson/index.ts';
 import { namespaceOf, type Catalog } from '../../catalog/index.ts';
 import type { Env } from '../../env/index.ts';
 import { compileFilter, type Filter } from '../../query/index.ts';
@@ -100,7 +100,7 @@ export class Profiler {
       ndeleted: command.name === 'delete' ? reply.get('n') : undefined,
       errMsg: failed ? reply.get('errmsg') : undefined,
       errCode: failed ? reply.get('code') : undefined,
-      responseLength: reply.byteLength,
+      responseLength: chunkedLength(reply),
       protocol: 'op_msg',
       millis: Math.round(ms),
       ts: new DateTime(this.#env.clock.nowMs()),
