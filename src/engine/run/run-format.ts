@@ -3,6 +3,7 @@
 // of their length, and says `corruption`, or `format` for a kind of message or column that this program does not know.
 
 import { assert } from '../../base/assert.ts';
+import { copyBetween, viewOf } from '../../base/bytes.ts';
 import { EngineError } from '../../base/errors.ts';
 import { writeVarint } from '../../base/varint.ts';
 import { isMessageKind } from './message.ts';
@@ -79,16 +80,32 @@ function writeSeqs(seqs: Float64Array, count: number, target: Uint8Array, at: nu
   let least = seqs[0] as number;
   for (let i = 1; i < count; i++) if ((seqs[i] as number) < least) least = seqs[i] as number;
   let to = writeVarint(target, at, least);
-  for (let i = 0; i < count; i++) to = writeVarint(target, to, (seqs[i] as number) - least);
+  for (let i = 0; i < count; i++) {
+    const above = (seqs[i] as number) - least;
+    if (above < 0x80) target[to++] = above;
+    else if (above < 0x4000) {
+      target[to++] = (above & 0x7f) | 0x80;
+      target[to++] = above >>> 7;
+    } else to = writeVarint(target, to, above);
+  }
   return to;
 }
 
 function writeSuffixes(columns: RunColumns, prefix: number, target: Uint8Array, at: number): number {
   const { count, keys, keyOffsets } = columns;
+  if (prefix === 0) {
+    const length = keyOffsets[count] as number;
+    target.set(keys.subarray(0, length), at);
+    return at + length;
+  }
+  const from = viewOf(keys);
+  const into = viewOf(target);
   let to = at;
   for (let i = 0; i < count; i++) {
-    const end = keyOffsets[i + 1] as number;
-    for (let from = (keyOffsets[i] as number) + prefix; from < end; from++) target[to++] = keys[from] as number;
+    const start = (keyOffsets[i] as number) + prefix;
+    const length = (keyOffsets[i + 1] as number) - start;
+    copyBetween(from, start, into, to, length);
+    to += length;
   }
   return to;
 }
@@ -204,12 +221,18 @@ class RunDecoder {
   #readKeys(memory: RunMemory, prefixAt: number, prefixLength: number, suffixesAt: number): void {
     const { count, keys, keyOffsets } = memory;
     const bytes = this.#bytes;
+    if (prefixLength === 0) {
+      keys.set(bytes.subarray(suffixesAt, suffixesAt + keys.length));
+      return;
+    }
+    const source = viewOf(bytes);
     let from = suffixesAt;
-    let to = 0;
     for (let i = 0; i < count; i++) {
-      for (let k = 0; k < prefixLength; k++) keys[to++] = bytes[prefixAt + k] as number;
-      const end = keyOffsets[i + 1] as number;
-      while (to < end) keys[to++] = bytes[from++] as number;
+      const at = keyOffsets[i] as number;
+      const length = (keyOffsets[i + 1] as number) - at - prefixLength;
+      copyBetween(source, prefixAt, memory.keysView, at, prefixLength);
+      copyBetween(source, from, memory.keysView, at + prefixLength, length);
+      from += length;
     }
   }
 

@@ -169,7 +169,7 @@ export class Front {
     rows[row + keyStart] = start;
     rows[row + keyLength] = keyBytes;
     rows[row + valueLength] = valueBytes;
-    rows[row + seqLow] = seq % twoTo32;
+    rows[row + seqLow] = seq;
     rows[row + seqHigh] = Math.floor(seq / twoTo32);
     rows[row + kind] = messageKind;
     rows[row + hash] = keyHash(this.#arena, start, start + keyBytes);
