@@ -19,7 +19,8 @@ import type { MergedExtents } from './tree/job/request.ts';
 import type { Extent } from './tree/node.ts';
 import type { Tree } from './tree/tree.ts';
 
-const sliceMs = 3;
+/** With the step that comes after it a slice holds the event loop for three milliseconds or so, beside what clients want done in the same turn. */
+const sliceMs = 2;
 /** Bytes of a front that are copied between two turns of the event loop. */
 const copyBytes = 1024 * 1024;
 /** How often one merge is begun before its deaths are taken for its own fault. */

@@ -18,7 +18,7 @@ import type { MergeInput } from './merge-input.ts';
 import type { DuplicateRow, MergeCut, MergeSource, MergeStep, MergeWork } from './merge-request.ts';
 
 /** Messages merged between two pauses. */
-const stepMessages = 1500;
+const stepMessages = 1000;
 
 /** What a merge is given on its thread. */
 export interface MergeTools {
@@ -90,6 +90,7 @@ function frontAlone({ sources, ranges }: MergeWork): Front | undefined {
 /** Flushing in most cases: messages go from the arena into extents. */
 function* frontIntoBuffers(work: MergeWork, front: Front, pivots: readonly Uint8Array[], { codecs, allocate }: MergeTools): MergeStep<void> {
   const order = front.sortedWhole();
+  yield { kind: 'pause' };
   const slice = emptySlice();
   let at = 0;
   for (let range = 0; range <= pivots.length; range++) {
@@ -189,7 +190,13 @@ class LoadSink implements MessageSink {
 /** Runs the kernel until it stops for another reason than wanting input; feeds it. */
 function* advance(merge: Merge, { inputs, updates }: Means, sink: MessageSink & { readonly rawBytes: number }, { bound, bytes }: Until): MergeStep<'bound' | 'full' | 'end'> {
   const until = sink.rawBytes + bytes;
+  let rested = merge.messagesRead;
   for (;;) {
+    // Inputs that end often would have the kernel go on for ever in short steps.
+    if (merge.messagesRead - rested >= stepMessages) {
+      rested = merge.messagesRead;
+      yield { kind: 'pause' };
+    }
     // With nothing left the kernel goes on to the end of the key it is in: versions of one key never part.
     const left = Math.max(0, until - sink.rawBytes);
     const result = merge.step(sink, bound === undefined ? { messages: stepMessages, bytes: left } : { messages: stepMessages, bytes: left, bound });
@@ -198,10 +205,8 @@ function* advance(merge: Merge, { inputs, updates }: Means, sink: MessageSink & 
       if (updates !== undefined && updates.functions === undefined && window?.run.kinds.includes(messageKinds.update) === true) yield { kind: 'functions' };
       merge.feed(merge.needs, window?.run, window?.start, window?.end);
     } else if (result === 'value') merge.give(yield { kind: 'large', ...merge.wanted });
-    else if (result === 'limit') {
-      if (sink.rawBytes >= until) return 'full';
-      yield { kind: 'pause' };
-    } else return result;
+    else if (result !== 'limit') return result;
+    else if (sink.rawBytes >= until) return 'full';
   }
 }
 
