@@ -12,10 +12,14 @@ import { openHostEnv } from '../src/env/index.ts';
 import { start } from '../src/index.ts';
 import { packDirectory } from '../test/frozen/directory-text.ts';
 import { fillEngine, frozenOptions } from '../test/frozen/engine-content.ts';
+import { fillLarge, largeOptions } from '../test/frozen/large-content.ts';
 import { fillServer } from '../test/frozen/server-content.ts';
 
 const target = fileURLToPath(new URL('../../test/frozen/', import.meta.url));
 const directory = await mkdtemp(join(tmpdir(), 'frond-freeze-'));
+
+/** Idle time in which large values are moved. */
+const idleMs = 6000;
 
 const isData = (path: string): boolean => !path.includes('LOCK');
 
@@ -37,6 +41,11 @@ try {
   await cp(join(directory, 'engine'), join(directory, 'engine-copy'), { recursive: true, filter: isData });
   await engine.close();
   await keep('engine', join(directory, 'engine-copy'));
+  const large = await openEnvironment(await openHostEnv(), join(directory, 'large'), largeOptions);
+  await fillLarge(large, () => new Promise((resolve) => setTimeout(resolve, idleMs)));
+  await cp(join(directory, 'large'), join(directory, 'large-copy'), { recursive: true, filter: isData });
+  await large.close();
+  await keep('large', join(directory, 'large-copy'));
   const server = await start({ path: join(directory, 'server') });
   const client = await new MongoClient(server.uri).connect();
   await fillServer(client);

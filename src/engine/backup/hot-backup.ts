@@ -60,12 +60,13 @@ async function copyInto({ env, path, store, checkpoint, currentSegment }: Backup
   await checkpoint();
   const held = store.hold();
   try {
-    const dataBytes = await copyDataFile(env, held, file, progress);
+    const large = await bytesOfBlobs(env, `${path}/blob`);
+    const dataBytes = await copyDataFile(env, held, file, (done, total) => progress(done, total + large));
     const segments = { first: held.superblock.root?.logFrom.segment ?? 1, last: currentSegment() };
     const logBytes = await copyLog(env, `${path}/log`, `${target}/log`, segments);
     await env.files.syncDirectory(`${target}/log`);
     // Last: whatever the log names was there before it.
-    const blobBytes = await copyBlobs(env, `${path}/blob`, `${target}/blob`);
+    const blobBytes = await copyBlobs(env, { from: `${path}/blob`, to: `${target}/blob` }, (done) => progress(dataBytes + done, dataBytes + Math.max(large, done)));
     return { dataBytes: dataBytes + blobBytes, logBytes };
   } finally {
     held.release();
@@ -83,13 +84,26 @@ async function copyLog(env: Env, from: string, to: string, { first, last }: { re
 }
 
 /** Copies all segments of large values; those that come meanwhile are named by no record that was copied. None goes while a backup is made. */
-async function copyBlobs(env: Env, from: string, to: string): Promise<number> {
+async function copyBlobs(env: Env, { from, to }: { readonly from: string; readonly to: string }, progress: (done: number) => void): Promise<number> {
   const segments = await listBlobSegments(env, from);
   if (segments.length === 0) return 0;
   await env.files.makeDirectory(to);
   let bytes = 0;
-  for (const segment of segments) bytes += await copyFile(env, segmentPath(from, segment), segmentPath(to, segment));
+  for (const segment of segments) {
+    bytes += await copyFile(env, segmentPath(from, segment), segmentPath(to, segment));
+    progress(bytes);
+  }
   await env.files.syncDirectory(to);
+  return bytes;
+}
+
+/** Bytes of large values, as far as files go now. */
+async function bytesOfBlobs(env: Env, directory: string): Promise<number> {
+  let bytes = 0;
+  for (const segment of await listBlobSegments(env, directory)) {
+    const file = await env.files.open(segmentPath(directory, segment), 'read');
+    bytes += await file.size().finally(() => file.close());
+  }
   return bytes;
 }
 
