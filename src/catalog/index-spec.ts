@@ -3,7 +3,7 @@
 
 import { assert } from '../base/assert.ts';
 import { CommandError } from '../base/errors.ts';
-import { BsonArray, DateTime, describeValue, Document, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
+import { BsonArray, compareValues, DateTime, describeValue, Document, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Direction } from '../engine/index.ts';
 import { checkKind, kindOf } from './index-kind.ts';
@@ -347,7 +347,17 @@ function equalOption(a: IndexDefinition, b: IndexDefinition, option: string): bo
   const left = a.spec.get(option);
   const right = b.spec.get(option);
   if (left === undefined || right === undefined) return left === right;
+  if (option === 'partialFilterExpression') return equalValues(inOrder(left), inOrder(right));
   return equalValues(left, right);
+}
+
+/** A filter whose conditions in lists stand in one order, whatever order they were written in. */
+function inOrder(filter: Value): Value {
+  if (!(filter instanceof Document)) return filter;
+  return Document.fromEntries(filter.fields.map(([name, value]) => {
+    if ((name !== '$and' && name !== '$or') || !(value instanceof BsonArray)) return [name, value] as const;
+    return [name, BsonArray.of(value.items().map(inOrder).sort(compareValues))] as const;
+  }));
 }
 
 /** Refuses an index that a collection of this kind cannot have. */

@@ -152,14 +152,17 @@ function isConversion(unique: Value | undefined, spec: Document | undefined): bo
 }
 
 /** The place of the index among the secondary ones; -1 for that of `_id`. */
-function findIndex(ns: Namespace, { indexes }: CollectionEntry, asked: Document): number {
+function findIndex(ns: Namespace, { indexes, options }: CollectionEntry, asked: Document): number {
   const name = asked.get('name');
   const key = asked.get('keyPattern');
   if (name !== undefined && typeof name !== 'string') throw wrongType('index.name', name, 'string');
   if (key !== undefined && !(key instanceof Document)) throw wrongType('index.keyPattern', key, 'object');
   if (name !== undefined && key !== undefined) throw invalidOptions('Cannot specify both key pattern and name.');
   if (name === undefined && key === undefined) throw invalidOptions('Must specify either index name or key pattern.');
-  if (name === '_id_' || (key !== undefined && equalKeys(key, primaryKeyPattern))) return -1;
+  if (name === '_id_' || (key !== undefined && equalKeys(key, primaryKeyPattern))) {
+    if (options.has('clusteredIndex')) throw indexNotFound(`cannot find index ${describeValue(name ?? key ?? null)} for ns ${ns.text}`);
+    return -1;
+  }
   const at = indexes.findIndex(({ spec }) => {
     const pattern = spec.get('key');
     return name === undefined ? key !== undefined && pattern instanceof Document && equalKeys(pattern, key) : spec.get('name') === name;

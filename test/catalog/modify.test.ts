@@ -117,3 +117,12 @@ test('a validator cannot ask for a text search', async () => {
   await assert.rejects(modify(catalog, doc({ validator: search })), refusal(2));
   await assert.rejects(catalog.run((txn) => catalog.create(txn, namespaceOf('test', 'other'), doc({ validator: search }))), refusal(2));
 });
+
+test('a partial index is the same whatever the order of its conditions', async () => {
+  const { catalog } = await openForTest();
+  const conditions = [doc({ a: 1 }), doc({ b: doc({ $gt: 2 }) })];
+  const partial = (list: readonly Document[]): Document => spec({ c: 1 }, { partialFilterExpression: doc({ $and: BsonArray.of(list) }) });
+  await catalog.createIndexes(people, [partial(conditions)]);
+  assert.equal((await catalog.createIndexes(people, [partial(conditions.toReversed())])).after, 2);
+  await assert.rejects(catalog.createIndexes(people, [partial(conditions.slice(1))]), refusal(86));
+});

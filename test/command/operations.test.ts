@@ -118,6 +118,9 @@ test('an index tells how often it was used, and explain does not count', async (
     await c.find({ a: 1 }).explain();
     const uses = await c.aggregate([{ $indexStats: {} }]).map((row) => [row['name'] as string, Number((row['accesses'] as Document)['ops'])]).toArray();
     assert.deepEqual(uses.sort(), [['_id_', 0], ['a_1', 2]]);
+    await client.db('d').command({ collMod: 'c', index: { keyPattern: { a: 1 }, hidden: true } });
+    const fresh = await c.aggregate([{ $indexStats: {} }, { $match: { name: 'a_1' } }]).toArray();
+    assert.equal(Number((fresh[0]?.['accesses'] as Document)['ops']), 0);
   });
 });
 

@@ -85,9 +85,14 @@ export class OperationMonitor {
     }
   }
 
-  /** How often an index was used since the server started. */
+  /** How often an index was used since the server started, or the index was last hidden or shown. */
   usesOf(namespace: string, index: string): number {
     return this.#indexUses.get(`${namespace}\0${index}`) ?? 0;
+  }
+
+  /** Counts an index from nothing again: it went out of use, or came into it. */
+  forgetIndex(namespace: string, index: string): void {
+    this.#indexUses.delete(`${namespace}\0${index}`);
   }
 
   /** Forgets a collection, or all of a database, that is no more. */

@@ -1,8 +1,8 @@
 // create, drop, dropDatabase and renameCollection. What a collection may be told is the catalog's to judge; here the fields are read.
 
 import { CommandError } from '../../base/errors.ts';
-import { Document } from '../../bson/index.ts';
-import { namespaceOf } from '../../catalog/index.ts';
+import { Document, equalValues } from '../../bson/index.ts';
+import { namespaceOf, type Namespace } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
   anyField,
@@ -18,7 +18,7 @@ import {
   type FieldTable,
 } from '../fields.ts';
 import { GENERIC_FIELD_NAMES } from '../generic-field-names.ts';
-import { changing } from '../storage-scope.ts';
+import { changing, reading } from '../storage-scope.ts';
 import { renameCollection } from './rename.ts';
 import { checkViewPipeline } from './view-pipeline.ts';
 
@@ -113,6 +113,15 @@ const dropDatabase: Command = defineCommand({
   },
 });
 
+/** An index that is hidden or shown is counted from nothing again. */
+async function forgetUses(context: CommandContext, ns: Namespace, index: Document): Promise<void> {
+  const { catalog, monitor } = context.server;
+  const collection = await reading(context, async (txn) => catalog.collection(txn, ns));
+  const pattern = index.get('keyPattern');
+  const found = collection?.indexes.find(({ name, key }) => name === index.get('name') || (pattern instanceof Document && equalValues(key, pattern)));
+  if (found !== undefined) monitor.forgetIndex(ns.text, found.name);
+}
+
 const COLL_MOD_FIELDS = {
   collMod: collectionField,
   index: objectField,
@@ -135,14 +144,16 @@ const collMod: Command = defineCommand({
   access: 'write',
   about: 'changes the options of a collection, a view or an index',
   fields: COLL_MOD_FIELDS,
-  run: async (context, { collMod: name, viewOn, pipeline }) => {
+  run: async (context, { collMod: name, index, viewOn, pipeline }) => {
     const ns = namespaceOf(context.db, name);
     checkViewPipeline(context, pipeline, viewOn ?? name);
     if (viewOn?.startsWith('$') === true) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${context.db}.${viewOn}'`);
     const { catalog } = context.server;
     const said = saidFields(context);
     const made = await catalog.makeUnique(ns, said, () => { context.operation.checkInterrupt(); });
-    return made ?? changing(context, (txn) => catalog.modify(txn, ns, said));
+    const reply = made ?? (await changing(context, (txn) => catalog.modify(txn, ns, said)));
+    if (index !== undefined && reply.has('hidden_new')) await forgetUses(context, ns, index);
+    return reply;
   },
 });
 
