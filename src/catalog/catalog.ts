@@ -167,7 +167,7 @@ export class StoredCatalog implements Catalog {
 
   #newCollection(txn: StoredTransaction, options: Document): NameEntry {
     const dictionary = txn.engine.createDictionary(dictionaryOptionsOf(options));
-    const idIndex = options.get('capped') === true || primaryKeyPatternOf(options) !== undefined ? txn.engine.createDictionary(smallValues) : undefined;
+    const idIndex = options.get('capped') === true || options.has('timeseries') || primaryKeyPatternOf(options) !== undefined ? txn.engine.createDictionary(smallValues) : undefined;
     const timeSeries = timeSeriesOf(options);
     const first = timeSeries === undefined ? undefined : firstIndexSpec(timeSeries);
     const indexes = first === undefined ? [] : [readyIndex(first, txn.engine.createDictionary(smallValues))];

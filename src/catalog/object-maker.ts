@@ -86,7 +86,7 @@ export class ObjectMaker {
     };
     const collation = collationOf(entry.options);
     const definition = collation === undefined ? primaryDefinition : defineIndex(primarySpecOf(collation), [1]);
-    const primary = new StoredIndex({ ...definition, unique: entry.idIndex !== undefined }, place, this.queryOptions);
+    const primary = new StoredIndex({ ...definition, unique: entry.idIndex !== undefined && !entry.options.has('timeseries') }, place, this.queryOptions);
     const ready = entry.indexes.filter(({ building }) => !building);
     const own = this.#primaryKeyOf(entry);
     return [primary, ...(own === undefined ? [] : [own]), ...ready.map(({ spec, dictionary }) => this.#index(defineIndex(spec), dictionary))];

@@ -115,6 +115,11 @@ export class StoredCollection implements Collection {
     this.#validator = new Validator(validation, { ...services.queryOptions(), collation: this.options.collation });
   }
 
+  /** Whether documents lie in the order of their insertion. */
+  get #isNumbered(): boolean {
+    return !this.isKeyedById && this.#primaryKey === undefined;
+  }
+
   get catalogDictionary(): DictionaryId {
     return this.#services.catalogDictionary;
   }
@@ -151,8 +156,21 @@ export class StoredCollection implements Collection {
     const key = this.#idKeyOf(id);
     if (this.isKeyedById) return this.get(txn, key);
     const index = must(this.indexes[0], 'the index on _id');
+    if (!index.unique) return this.#firstById(txn, index, key);
     if (this.partitions !== undefined) return this.#getByIdInParts(txn, index, key);
     return afterSoon(txn.engine.get(index.dictionary, key), (row) => (row === undefined ? undefined : this.get(txn, index.entry(key, row).recordKey.slice())));
+  }
+
+  /** Of documents that may share an `_id` the first. */
+  async #firstById(txn: CatalogTransaction, index: StoredIndex, key: RecordKey): Promise<Document | undefined> {
+    const cursor = index.scan(txn, { from: key }, 1);
+    try {
+      const batch = await cursor.nextBatch({ rows: 1, bytes: 1 });
+      const entry = batch.length === 0 ? undefined : index.entry(batch.key(0), batch.value(0));
+      return entry !== undefined && equalBytes(entry.fields, key) ? await this.get(txn, entry.recordKey.slice()) : undefined;
+    } finally {
+      cursor.close();
+    }
   }
 
   async #getByIdInParts(txn: CatalogTransaction, index: StoredIndex, key: RecordKey): Promise<Document | undefined> {
@@ -170,7 +188,7 @@ export class StoredCollection implements Collection {
     const txn = storedTransaction(transaction);
     const { document, key } = prepared;
     if (choices?.bypassValidation !== true) this.#validator.check(document, undefined);
-    if (this.options.capped !== undefined) return this.#insertCapped(txn, document, choices);
+    if (this.#isNumbered) return this.#insertNumbered(txn, document, choices);
     const place = this.#placeOf(key);
     const change = new DocumentChange(place, key, undefined, document);
     return afterSoon(txn.willWrite(this), () =>
@@ -220,15 +238,15 @@ export class StoredCollection implements Collection {
     txn.note({ kind: 'remove', space: this.#space, o: Document.of({ _id: before.get('_id') }), ...images, statement: choices?.statement });
   }
 
-  /** A document of a capped collection gets the next number, and the oldest ones go for which there is no room left. */
-  async #insertCapped(txn: StoredTransaction, document: Document, choices: InsertChoices | undefined): Promise<void> {
+  /** A document of a capped collection or a time series gets the next number; of a capped one the oldest go for which there is no room left. */
+  async #insertNumbered(txn: StoredTransaction, document: Document, choices: InsertChoices | undefined): Promise<void> {
     await txn.willWrite(this);
     const key = await nextRecordKey(txn, this);
     const change = new DocumentChange(this, key, undefined, document);
     await change.check(txn);
     this.#noteInsert(txn, document, choices);
     await change.write(txn);
-    await removeOldest(txn, this, this.options.capped);
+    if (this.options.capped !== undefined) await removeOldest(txn, this, this.options.capped);
   }
 
   #duplicateId(document: Document): CommandError {

@@ -196,7 +196,7 @@ export interface Collection {
   readonly uuid: Binary;
   readonly options: CollectionOptions;
   /**
-   * Whether record keys are encoded `_id`s. Of a capped collection they are numbers in the order of insertion, of one with a `primaryKey` its
+   * Whether record keys are encoded `_id`s. Of a capped collection or a time series they are numbers in the order of insertion, of one with a `primaryKey` its
    * encoded fields: `keyOf` is refused there, and a document is found through its index on `_id`.
    */
   readonly isKeyedById: boolean;

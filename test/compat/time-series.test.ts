@@ -96,6 +96,22 @@ describe('a time series collection', () => {
   });
 });
 
+describe('measurements', () => {
+  it('may share an _id, lie in the order of their coming, and go with their meta field', async () => {
+    await db.createCollection('same', { timeseries: { timeField: 't', metaField: 'm' } });
+    const same = db.collection<{ _id: number; t: Date; m: string; v: number }>('same');
+    await same.insertMany([{ _id: 5, t: day(2), m: 'a', v: 1 }, { _id: 1, t: day(1), m: 'b', v: 2 }, { _id: 5, t: day(3), m: 'b', v: 3 }]);
+    assert.deepEqual((await same.find().toArray()).map(({ v }) => v), [1, 2, 3]);
+    assert.deepEqual((await same.find({ _id: 5 }).toArray()).map(({ v }) => v).sort(), [1, 3]);
+    assert.deepEqual((await same.find({ m: 'b' }).sort({ t: -1 }).toArray()).map(({ v }) => v), [3, 2]);
+    await same.createIndex({ v: 1 });
+    assert.equal(await same.countDocuments({ v: { $gte: 2 } }), 2);
+    assert.equal((await same.deleteMany({ m: 'b' })).deletedCount, 2);
+    assert.deepEqual((await same.find().toArray()).map(({ v }) => v), [1]);
+    assert.equal((await db.command({ validate: 'same' }))['valid'], true);
+  });
+});
+
 describe('a clustered collection', () => {
   it('shows the index it is', async () => {
     await db.createCollection('clustered', { clusteredIndex: { key: { _id: 1 }, unique: true } });
