@@ -39,6 +39,7 @@ import { StoredCollection } from './stored-collection.ts';
 import { indexCount } from './time-series-index.ts';
 import { firstIndexSpec, timeSeriesOf } from './time-series.ts';
 import { checkConvertible } from './unique-violations.ts';
+import { namesReadBy } from './view-names.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
 import { copyAsCapped } from './capped-copy.ts';
@@ -162,6 +163,20 @@ export class StoredCatalog implements Catalog {
       }
       const named = await this.lookup(txn, namespaceOf(ns.db, below));
       below = named?.kind === 'view' ? named.viewOn : undefined;
+    }
+    await this.#checkCycle(txn, ns, options);
+  }
+
+  /** Refuses a view whose pipeline reads it, by itself or through other views (5). */
+  async #checkCycle(txn: StoredTransaction, ns: Namespace, options: Document): Promise<void> {
+    const seen = new Set<string>();
+    const left = [...namesReadBy(options)];
+    for (let name = left.pop(); name !== undefined; name = left.pop()) {
+      if (name === ns.collection) throw new CommandError(5, 'GraphContainsCycle', `View cycle detected: ${ns.text} reads itself`);
+      if (name === '' || seen.has(name)) continue;
+      seen.add(name);
+      const named = await this.lookup(txn, namespaceOf(ns.db, name));
+      if (named?.kind === 'view') left.push(...namesReadBy(named.entry.options));
     }
   }
 

@@ -33,6 +33,8 @@ const ofCollections: ReadonlySet<string> = new Set([
 ]);
 /** What a time series lets be changed. */
 const ofTimeSeries: ReadonlySet<string> = new Set(['index', 'timeseries', 'expireAfterSeconds']);
+/** What means nothing to it. */
+const ignoredBySeries: ReadonlySet<string> = new Set(['cappedSize', 'cappedMax']);
 const ofViews: ReadonlySet<string> = new Set(['viewOn', 'pipeline']);
 
 type CollectionEntry = Extract<NameEntry, { readonly kind: 'collection' }>;
@@ -45,7 +47,9 @@ export interface AskedChanges {
 
 /** The entry changed as asked; 72, 27, 14, 40415 for what cannot be. */
 export function modifyEntry(ns: Namespace, entry: NameEntry, asked: AskedChanges): Modification {
-  const changes = Document.fromEntries(asked.changes.fields.filter(([name, value]) => name !== 'dryRun' && value !== null));
+  const isSeries = entry.kind === 'collection' && entry.options.has('timeseries');
+  const changes = Document.fromEntries(asked.changes.fields.filter(([name, value]) => name !== 'dryRun' && value !== null && !(isSeries && ignoredBySeries.has(name))));
+  if (isSeries && asked.changes.get('expireAfterSeconds') === null) throw wrongType('expireAfterSeconds', null, '[string, long, int, decimal, double]');
   checkAllowed(entry, changes);
   const made = changes.get('index');
   if (isDryRun(asked.changes) && !(made instanceof Document && isAsked(made.get('unique')))) throw invalidOptions('dryRun mode can only be used for converting an index to unique');

@@ -122,6 +122,13 @@ describe('a clustered collection', () => {
 });
 
 describe('a view', () => {
+  it('is refused when it reads itself, by whatever stage and however far round', async () => {
+    await db.createCollection('round', { viewOn: 'plain', pipeline: [{ $lookup: { from: 'other', pipeline: [{ $unionWith: 'third' }], as: 'x' } }] });
+    await assert.rejects(db.createCollection('third', { viewOn: 'plain', pipeline: [{ $facet: { a: [{ $unionWith: { coll: 'round', pipeline: [] } }] } }] }), refusedWith(5));
+    await assert.rejects(db.command({ collMod: 'round', viewOn: 'plain', pipeline: [{ $graphLookup: { from: 'round', startWith: '$a', connectFromField: 'a', connectToField: 'b', as: 'x' } }] }), refusedWith(5));
+    await db.createCollection('third', { viewOn: 'plain', pipeline: [{ $unionWith: 'plain' }] });
+  });
+
   it('is refused when it is defined with a pipeline that cannot run', async () => {
     await assert.rejects(db.createCollection('v1', { viewOn: 'plain', pipeline: [{ $out: 'x' }] }), refusedWith(167));
     await assert.rejects(db.createCollection('v1', { viewOn: 'plain', pipeline: [{ $nonsense: 1 }] }), refusedWith(40324));

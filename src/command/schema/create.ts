@@ -148,6 +148,7 @@ const collMod: Command = defineCommand({
     const ns = namespaceOf(context.db, name);
     checkViewPipeline(context, pipeline, viewOn ?? name);
     if (viewOn?.startsWith('$') === true) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${context.db}.${viewOn}'`);
+    if (ns.text === 'local.oplog.rs') throw new CommandError(72, 'InvalidOptions', 'the size of the oplog is a setting of the server');
     const { catalog } = context.server;
     const said = saidFields(context);
     const made = await catalog.makeUnique(ns, said, () => { context.operation.checkInterrupt(); });

@@ -21,7 +21,7 @@ export function checkViewPipeline(context: CommandContext, pipeline: BsonArray |
   }
   const [first] = stages.items();
   if (first instanceof Document && first.first?.[0] === '$changeStream') {
-    throw new CommandError(40573, 'Location40573', '$changeStream cannot be used in a view definition');
+    throw new CommandError(167, 'OptionNotSupportedOnView', '$changeStream cannot be used in a view definition');
   }
   const compiled = compilePipeline(stages, { ...queryOptions(context), database: context.db, collection });
   if (compiled.output !== undefined) {
