@@ -155,14 +155,20 @@ function isConversion(unique: Value | undefined, spec: Document | undefined): bo
   return true;
 }
 
-/** The place of the index among the secondary ones; -1 for that of `_id`. */
-function findIndex(ns: Namespace, { indexes, options }: CollectionEntry, asked: Document): number {
+/** Name or key pattern of the index that is asked for: one of them. */
+function askedIndex(asked: Document): { readonly name: string | undefined; readonly key: Document | undefined } {
   const name = asked.get('name');
   const key = asked.get('keyPattern');
   if (name !== undefined && typeof name !== 'string') throw wrongType('index.name', name, 'string');
   if (key !== undefined && !(key instanceof Document)) throw wrongType('index.keyPattern', key, 'object');
   if (name !== undefined && key !== undefined) throw invalidOptions('Cannot specify both key pattern and name.');
   if (name === undefined && key === undefined) throw invalidOptions('Must specify either index name or key pattern.');
+  return { name, key };
+}
+
+/** The place of the index among the secondary ones; -1 for that of `_id`. */
+function findIndex(ns: Namespace, { indexes, options }: CollectionEntry, asked: Document): number {
+  const { name, key } = askedIndex(asked);
   if (name === '_id_' || (key !== undefined && equalKeys(key, primaryKeyPattern))) {
     if (options.has('clusteredIndex')) throw indexNotFound(`cannot find index ${describeValue(name ?? key ?? null)} for ns ${ns.text}`);
     return -1;
