@@ -53,10 +53,19 @@ export function enterSession(server: ServerState, command: Command, { generic, c
   }
   if (generic.lsid === undefined) return NO_SESSION;
   const session = server.sessions.use(generic.lsid.key, generic.lsid.id, user);
-  if (generic.txnNumber === undefined) return { session, transaction: undefined, retry: undefined, leave: nothing };
+  if (generic.txnNumber === undefined || endsOfConnection(server, command, session, { generic, connection })) return { session, transaction: undefined, retry: undefined, leave: nothing };
   const leave = session.takeTurn();
   if (leave instanceof Promise || !session.recordLoaded) return enterLater(server, command, { generic, session, leave });
   return enterNumbered(server, command, { generic, session, leave });
+}
+
+/**
+ * Whether an end of a transaction is meant for that of the connection: drivers put the session's number into every `commitTransaction` and
+ * `abortTransaction`, also where the session has no transaction.
+ */
+function endsOfConnection({ connectionTransactions }: ServerState, command: Command, session: LogicalSession, { generic, connection }: { readonly generic: GenericFields; readonly connection: ConnectionContext }): boolean {
+  if (!connectionTransactions.any || command.inTransaction !== 'ends' || connectionTransactions.of(connection) === undefined) return false;
+  return session.transaction?.txnNumber !== generic.txnNumber;
 }
 
 async function enterLater(server: ServerState, command: Command, { generic, session, leave: waiting }: { generic: GenericFields; session: LogicalSession; leave: (() => void) | Promise<() => void> }): Promise<Admission> {

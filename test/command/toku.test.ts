@@ -226,3 +226,27 @@ test('a transaction is mvcc, serializable or readUncommitted', async () => {
     }
   });
 });
+
+test('a driver, which numbers every commit and abort, ends the transaction of its one connection', async () => {
+  await served(async (_mine, other, server) => {
+    const client = await server.driver({ maxPoolSize: 1 });
+    const c = client.db('d').collection<{ _id: number }>('c');
+    await c.insertOne({ _id: 1 });
+    await client.db('d').command({ beginTransaction: 1 });
+    await c.insertOne({ _id: 2 });
+    assert.equal(await count(other), 1);
+    assert.equal((await client.db('d').command({ commitTransaction: 1 }))['status'], 'transaction committed');
+    assert.equal(await count(other), 2);
+    await client.db('d').command({ beginTransaction: 1 });
+    await c.insertOne({ _id: 3 });
+    assert.equal((await client.db('d').command({ abortTransaction: 1 }))['status'], 'transaction rolled back');
+    assert.equal(await count(other), 2);
+    // Sessions go on as they did.
+    const session = client.startSession();
+    session.startTransaction();
+    await c.insertOne({ _id: 4 }, { session });
+    await session.commitTransaction();
+    await session.endSession();
+    assert.equal(await count(other), 3);
+  });
+});

@@ -16,6 +16,13 @@ function checkNamed(context: CommandContext, name: string): void {
   throw new CommandError(125, 'CommandFailed', `${name} must be run within a transaction`);
 }
 
+/** Whether the transaction of the connection is meant: the session has none. */
+function isOfConnection({ generic, server, operation, transaction }: CommandContext): boolean {
+  const { connectionTransactions } = server;
+  if (!connectionTransactions.any || transaction !== undefined) return false;
+  return !generic.inTransaction || connectionTransactions.of(operation.connection) !== undefined;
+}
+
 async function commit(context: CommandContext, transaction: HeldTransaction): Promise<void> {
   const { server, operation } = context;
   const { session } = operation;
@@ -46,7 +53,7 @@ const commitTransaction: Command = defineCommand({
   about: 'makes the open transaction of the session durable',
   fields: { commitTransaction: anyField, recoveryToken: anyField },
   run: async (context) => {
-    if (!context.generic.inTransaction && context.server.connectionTransactions.any) {
+    if (isOfConnection(context)) {
       await commitOfConnection(context.server, context.operation.connection);
       return { status: 'transaction committed' };
     }
@@ -64,7 +71,7 @@ const abortTransaction: Command = defineCommand({
   about: 'forgets the open transaction of the session',
   fields: { abortTransaction: anyField, recoveryToken: anyField },
   run: (context) => {
-    if (!context.generic.inTransaction && context.server.connectionTransactions.any) {
+    if (isOfConnection(context)) {
       rollbackOfConnection(context.server, context.operation.connection);
       return Promise.resolve({ status: 'transaction rolled back' });
     }
