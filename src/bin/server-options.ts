@@ -41,9 +41,14 @@ export interface ServeOptions {
 const MiB = 1024 * 1024;
 const cacheBytesMin = 8 * MiB;
 
-/** Half of the memory this process may use, less 1 GiB; never under 64 MiB. */
+/** What the server holds besides its cache (decision 5). */
+const besidesCache = 150_000_000;
+
+/** Half of the memory this process may use, less 1 GiB; never under 64 MiB, unless there is no room for that and what is held besides. */
 function defaultCacheBytes(env: Env): number {
-  return Math.max(64 * MiB, Math.floor(env.host.memoryLimitBytes / 2 - 1024 * MiB));
+  const { memoryLimitBytes } = env.host;
+  const least = Math.max(cacheBytesMin, Math.min(64 * MiB, memoryLimitBytes - besidesCache));
+  return Math.max(Math.floor(least), Math.floor(memoryLimitBytes / 2 - 1024 * MiB));
 }
 
 /** Reads the words behind `frond serve`, and the file that `--config` names. Wrong ones are FrondUsage. */
