@@ -14,7 +14,7 @@ const API_FIELDS = { version: required(stringField), strict: flag, deprecationEr
 /** A name of a database as this command takes it: with `$`, which no database can have. */
 function checkName(db: string): void {
   if (db === '') throw new CommandError(28539, 'Location28539', 'db name is empty');
-  if (/[ /\\".\0]/.test(db)) throw new CommandError(13280, 'Location13280', `invalid db name: ${db}`);
+  if (/[ /\\"\0]/.test(db)) throw new CommandError(13280, 'Location13280', `invalid db name: ${db}`);
   if (!db.startsWith('$')) checkDatabaseName(db);
 }
 
