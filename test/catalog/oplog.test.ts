@@ -110,6 +110,16 @@ describe('the oplog', () => {
     await close();
   });
 
+  test('is read from any time in the rows of one commit, where it has several', async () => {
+    const { catalog, close } = await open(await openMemoryEnv());
+    await insertAll(catalog, Array.from({ length: 1700 }, (_, i) => doc({ _id: i })));
+    await insertAll(catalog, [doc({ _id: 'last' })]);
+    const all = await operations(catalog);
+    assert.equal(all.length, 1702);
+    for (let at = 0; at < all.length; at += 83) assert.equal((await operations(catalog, (all[at] as Operation).time)).length, all.length - at);
+    await close();
+  });
+
   test('has nothing of what was taken back, and all of a transaction as one entry', async () => {
     const { catalog, close } = await open(await openMemoryEnv());
     await insertAll(catalog, [doc({ _id: 0 })]);

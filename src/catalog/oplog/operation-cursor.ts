@@ -2,15 +2,17 @@
 // a row. A segment that was dropped before the snapshot is passed over.
 
 import { EngineError } from '../../base/errors.ts';
-import type { Timestamp } from '../../bson/index.ts';
+import { Timestamp } from '../../bson/index.ts';
 import type { Cursor, DictionaryId, Direction } from '../../engine/index.ts';
 import type { CatalogTransaction } from '../types.ts';
-import { decodeRow, elsewhereOf } from './operation-row.ts';
+import { decodeRow, elsewhereOf, lastTimeOf } from './operation-row.ts';
 import type { Elsewhere } from './operation-row.ts';
 import type { Operation, OperationCursor, OperationOwner } from './operation.ts';
 import { sideKey } from './side-rows.ts';
 
 const batchLimit = { rows: 64, bytes: 1 << 20 };
+/** Rows are given when they have so many operations. */
+const operationsMin = 100;
 const sideLimit = { rows: 1, bytes: 1 };
 
 /** Eight bytes that order as times do. */
@@ -39,6 +41,11 @@ interface Side {
   readonly cursor: Cursor;
   readonly key: Uint8Array;
   readonly owner: OperationOwner | undefined;
+}
+
+function timeOf(key: Uint8Array): Timestamp {
+  const view = new DataView(key.buffer, key.byteOffset, key.length);
+  return new Timestamp(view.getUint32(0), view.getUint32(4));
 }
 
 /** How many ticks a time is behind that of a row's key; 0 where it is before. */
@@ -93,7 +100,10 @@ export class RowCursor implements OperationCursor {
       this.#waiting = Array.from({ length: batch.length }, (_, i) => ({ key: batch.key(i), value: batch.value(i) }));
     }
     const rows: Operation[][] = [];
-    for (let row = this.#waiting.shift(); row !== undefined; row = this.#waiting.shift()) {
+    let count = 0;
+    // What is taken apart is used: a reader takes some and comes again.
+    for (let row = this.#waiting.shift(); row !== undefined; row = count < operationsMin ? this.#waiting.shift() : undefined) {
+      if (this.#isPassed(row.key, row.value)) continue;
       const elsewhere = elsewhereOf(row.value);
       if (elsewhere !== undefined) {
         this.#side = await this.#openSide(row.key.slice(), elsewhere);
@@ -101,8 +111,14 @@ export class RowCursor implements OperationCursor {
       }
       const operations = this.#within(decodeRow(row.key, row.value));
       if (operations.length > 0) rows.push(operations);
+      count += operations.length;
     }
     return rows;
+  }
+
+  /** Whether all of a row is before where reading begins: seen without taking it apart. */
+  #isPassed(key: Uint8Array, value: Uint8Array): boolean {
+    return this.#direction === 1 && this.#from !== undefined && compareTimes(lastTimeOf(key, value), this.#from) < 0;
   }
 
   /** Rows of a commit that lie in a dictionary of their own. */
@@ -176,7 +192,8 @@ export class RowCursor implements OperationCursor {
     if (this.#direction === -1) return engine.cursor(id, { to: above(from) }, -1);
     const floor = engine.cursor(id, { to: above(from) }, -1);
     const found = await floor.nextBatch({ rows: 1, bytes: 1 });
-    const start = found.length === 0 ? undefined : found.key(0).slice();
+    // All rows of a commit have its first time: the one that is wanted may be any of them.
+    const start = found.length === 0 ? undefined : timeKey(timeOf(found.key(0)));
     floor.close();
     return engine.cursor(id, start === undefined ? {} : { from: start }, 1);
   }

@@ -20,6 +20,8 @@ const operationFlags = { o2: 1, before: 2, after: 4, statement: 8, nextStatement
 
 /** Bytes of documents beyond which a commit goes on in another row; a message of the engine may have 17 MiB. */
 const rowBytesMax = 4 * 1024 * 1024;
+/** And operations, where each has an entry of its own: a reader that goes on in the middle of a row reads it from its beginning. */
+const rowOperationsMax = 500;
 /** The same for rows that lie aside: they are many, and whoever goes on in the middle reads one from its beginning. */
 export const asideRowBytes: number = 256 * 1024;
 /** Images of more bytes than this are left out: no event could carry them. */
@@ -96,12 +98,12 @@ const entryBytes = 128;
 const weightOf = (operation: NewOperation): number => sizeOf(operation) + entryBytes;
 
 /** Cuts the operations where a row is full. */
-function cut(operations: readonly NewOperation[], rowBytes: number): NewOperation[][] {
+function cut(operations: readonly NewOperation[], rowBytes: number, rowOperations: number): NewOperation[][] {
   const rows: NewOperation[][] = [];
   let row: NewOperation[] = [];
   let bytes = 0;
   for (const operation of operations) {
-    if (row.length > 0 && bytes + weightOf(operation) > rowBytes) {
+    if (row.length > 0 && (bytes + weightOf(operation) > rowBytes || row.length >= rowOperations)) {
       rows.push(row);
       [row, bytes] = [[], 0];
     }
@@ -159,7 +161,7 @@ export interface RowProgress {
 export function encodeRows(operations: readonly NewOperation[], commit: CommitHead, from: RowProgress, { wallMs, more, rowBytes = rowBytesMax }: Pick<RowPlace, 'wallMs' | 'more'> & { readonly rowBytes?: number }): { readonly rows: readonly { readonly tick: number; readonly pieces: readonly Uint8Array[] }[]; readonly to: RowProgress } {
   const rows: { tick: number; pieces: Uint8Array[] }[] = [];
   let { ticks, operations: first } = from;
-  const parts = cut(operations, rowBytes);
+  const parts = cut(operations, rowBytes, commit.transaction ? Infinity : rowOperationsMax);
   parts.forEach((part, at) => {
     rows.push({ tick: ticks, pieces: encodeRow(part, commit, { wallMs, tick: ticks, first, more: more || at + 1 < parts.length }) });
     first += part.length;
@@ -201,10 +203,20 @@ export function elsewhereOf(value: Uint8Array): Elsewhere | undefined {
   return { dictionary, ticks, owner: (flags & rowFlags.owner) === 0 ? undefined : readOwner(reader) };
 }
 
-/** The newest time that a row stands for. */
-export function lastTimeOf(key: Uint8Array, value: Uint8Array): Timestamp | undefined {
+/** The newest time that a row stands for; its operations are not looked at. */
+export function lastTimeOf(key: Uint8Array, value: Uint8Array): Timestamp {
   const elsewhere = elsewhereOf(value);
-  return elsewhere === undefined ? decodeRow(key, value).at(-1)?.time : timeAt(key, elsewhere.ticks - 1);
+  if (elsewhere !== undefined) return timeAt(key, elsewhere.ticks - 1);
+  const reader = new ByteReader(value);
+  const { transaction, tick, count } = readHead(reader);
+  return timeAt(key, tick + (transaction ? 0 : count - 1));
+}
+
+/** What a row with operations begins with. */
+function readHead(reader: ByteReader): { readonly flags: number; readonly transaction: boolean; readonly tick: number; readonly first: number; readonly count: number } {
+  if (reader.u8() !== rowFormat) reader.fail('an oplog row of an unknown format');
+  const flags = reader.u8();
+  return { flags, transaction: (flags & rowFlags.transaction) !== 0, tick: reader.varint(), first: reader.varint(), count: reader.varint() };
 }
 
 function readDocument(reader: ByteReader): Document {
@@ -235,10 +247,7 @@ function timeAt(key: Uint8Array, ticks: number): Timestamp {
 /** The operations of a row. Documents are copied out of it. */
 export function decodeRow(key: Uint8Array, value: Uint8Array): Operation[] {
   const reader = new ByteReader(value);
-  if (reader.u8() !== rowFormat) reader.fail('an oplog row of an unknown format');
-  const flags = reader.u8();
-  const transaction = (flags & rowFlags.transaction) !== 0;
-  const [tick, first, count] = [reader.varint(), reader.varint(), reader.varint()];
+  const { flags, transaction, tick, first, count } = readHead(reader);
   const wall = new DateTime(reader.varint());
   const owner = (flags & rowFlags.owner) === 0 ? undefined : readOwner(reader);
   const spaces = Array.from({ length: reader.varint() }, () => readSpace(reader));
