@@ -22,6 +22,12 @@ export function compareRange(
 /** From so many bytes on the engine's own copy is quicker; before that the two arrays it wants cost more than the copying. */
 const wordsMax = 192;
 
+/** Whether `length` bytes from an offset are the same in both. */
+export function equalRange(a: Uint8Array, from: number, b: Uint8Array, at: number, length: number): boolean {
+  for (let i = 0; i < length; i++) if (a[from + i] !== b[at + i]) return false;
+  return true;
+}
+
 /** Copies `length` bytes between views, which may not overlap: no object is made for short ones, of which there are millions. */
 export function copyBetween(source: DataView, from: number, target: DataView, to: number, length: number): void {
   if (length > wordsMax) {

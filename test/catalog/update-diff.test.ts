@@ -29,6 +29,9 @@ describe('the difference of a document', () => {
     ['says both names of a renaming', '{"a":1}', '{"b":1}', '{"$rename":{"a":"b"}}', '{"d":{"a":false},"i":{"b":1}}'],
     ['of a pipeline says an array that became shorter', '{"a":[1,2,3,4,5,6,7,8,9],"b":1}', '{"a":[1,2,3,4,5,6,7],"b":1}', undefined, '{"sa":{"a":true,"l":7}}'],
     ['of a pipeline says whole what would not be shorter', '{"a":{"b":1}}', '{"a":{"c":2}}', undefined, '{"u":{"a":{"c":2}}}'],
+    ['goes on behind a change', '{"_id":1,"a":1,"b":2,"c":3}', '{"_id":1,"a":5,"b":2,"c":6}', undefined, '{"u":{"a":5,"c":6}}'],
+    ['knows a field by its name where its place is another', '{"a":1,"b":2,"c":3}', '{"a":5,"c":3,"b":2,"d":1}', undefined, '{"u":{"a":5},"i":{"d":1}}'],
+    ['tells a longer name from its beginning', '{"a":1,"ab":2}', '{"ab":2,"a":1}', undefined, '{}'],
     ['is nothing where nothing changed', '{"a":1}', '{"a":1}', undefined, '{}'],
   ];
   for (const [what, before, after, update, expected] of cases) {

@@ -2,6 +2,7 @@
 // the documents (`s` and the name) and arrays (`a`, `l`, `u0`, `s0`) in it. Found by comparing the bytes of before and after, guided by what
 // the update wrote whole: `$set: {a: {…}}` is told as a new `a`, also where only one field in it differs.
 
+import { equalRange } from '../../base/bytes.ts';
 import { bsonType, decodeElement, decodeName, Document, elementEnd, elementValue, readInt32 } from '../../bson/index.ts';
 import type { RawView, Value } from '../../bson/index.ts';
 
@@ -70,23 +71,6 @@ function sameValue(a: RawView, left: Element, b: RawView, right: Element): boole
   return true;
 }
 
-/** How many elements from the front are equal, names too: most updates change little. */
-function commonStart(a: RawView, b: RawView): number {
-  let at = 4;
-  for (;;) {
-    const type = a.bytes[a.start + at];
-    if (type === 0 || type !== b.bytes[b.start + at]) return at;
-    const length = elementEnd(a.bytes, a.start + at) - (a.start + at);
-    if (elementEnd(b.bytes, b.start + at) - (b.start + at) !== length) return at;
-    for (let i = 0; i < length; i++) if (a.bytes[a.start + at + i] !== b.bytes[b.start + at + i]) return at;
-    at += length;
-  }
-}
-
-function withoutStart(view: RawView, skipped: number): RawView {
-  return { bytes: view.bytes, start: view.start + skipped - 4, end: view.end };
-}
-
 const sizeOf = ({ bytes, start }: RawView): number => readInt32(bytes, start);
 
 function nested(view: RawView, { at }: Element): RawView {
@@ -115,23 +99,49 @@ function guideOf(guide: ChangeShape | undefined, name: string): ChangeShape | un
 
 const WHOLE: ChangeShape = shape('whole');
 
-function documentDiff(fullBefore: RawView, fullAfter: RawView, guide: ChangeShape | undefined): Document {
-  const skipped = commonStart(fullBefore, fullAfter);
-  const [before, after] = [withoutStart(fullBefore, skipped), withoutStart(fullAfter, skipped)];
+interface Pair {
+  readonly left: Element;
+  readonly right: Element;
+}
+
+/** Elements that have another value, as long as both documents have the same names in the same places, and what is left of them behind that. */
+function walkTogether(before: RawView, after: RawView): { readonly changed: readonly Pair[]; readonly before: RawView; readonly after: RawView } {
+  const changed: Pair[] = [];
+  let [left, right] = [before.start + 4, after.start + 4];
+  while (before.bytes[left] !== 0 && after.bytes[right] !== 0) {
+    const [leftValue, rightValue] = [elementValue(before.bytes, left), elementValue(after.bytes, right)];
+    const nameBytes = leftValue - left - 1;
+    if (nameBytes !== rightValue - right - 1 || !equalRange(before.bytes, left + 1, after.bytes, right + 1, nameBytes)) break;
+    const [leftEnd, rightEnd] = [elementEnd(before.bytes, left), elementEnd(after.bytes, right)];
+    const isSame = before.bytes[left] === after.bytes[right] && leftEnd - leftValue === rightEnd - rightValue && equalRange(before.bytes, leftValue, after.bytes, rightValue, leftEnd - leftValue);
+    if (!isSame) {
+      const name = decodeName(before.bytes, left + 1, leftValue - 1);
+      changed.push({ left: { name, at: left, end: leftEnd }, right: { name, at: right, end: rightEnd } });
+    }
+    [left, right] = [leftEnd, rightEnd];
+  }
+  return { changed, before: { bytes: before.bytes, start: left - 4, end: before.end }, after: { bytes: after.bytes, start: right - 4, end: after.end } };
+}
+
+function documentDiff(wholeBefore: RawView, wholeAfter: RawView, guide: ChangeShape | undefined): Document {
+  const { changed, before, after } = walkTogether(wholeBefore, wholeAfter);
   const left = new Map(elementsOf(before).map((element) => [element.name, element]));
   const updated: [string, Value][] = [];
   const inserted: [string, Value][] = [];
   const inside: [string, Value][] = [];
+  const change = (pair: Pair): void => {
+    const { name, at } = pair.right;
+    const diff = innerDiff(before, after, pair, guideOf(guide, name));
+    if (diff === undefined) updated.push([name, decodeElement(after.bytes, at)]);
+    else inside.push([`s${name}`, diff]);
+  };
+  changed.forEach(change);
   for (const element of elementsOf(after)) {
     const { name } = element;
     const old = left.get(name);
     left.delete(name);
     if (old === undefined) inserted.push([name, decodeElement(after.bytes, element.at)]);
-    else if (!sameValue(before, old, after, element)) {
-      const diff = innerDiff(before, after, { left: old, right: element }, guideOf(guide, name));
-      if (diff === undefined) updated.push([name, decodeElement(after.bytes, element.at)]);
-      else inside.push([`s${name}`, diff]);
-    }
+    else if (!sameValue(before, old, after, element)) change({ left: old, right: element });
   }
   const fields: [string, Value][] = [];
   if (left.size > 0) fields.push(['d', Document.fromEntries([...left.keys()].map((name) => [name, false]))]);

@@ -168,7 +168,7 @@ export class WriteSet {
       const sum = sums.get(id) ?? { operation: 0, id, rows: 0, bytes: 0 };
       sums.set(id, { operation: Math.max(sum.operation, operation), id, rows: sum.rows + rows, bytes: sum.bytes + bytes });
     }
-    this.#foldedTo = Math.max(...old.map(({ operation }) => operation));
+    this.#foldedTo = old.reduce((newest, { operation }) => Math.max(newest, operation), 0);
     this.counts = [...sums.values(), ...this.counts.slice(-countsKept)];
   }
 
