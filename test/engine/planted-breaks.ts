@@ -360,7 +360,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'wal/redo-log.js', from: 'await log.#repeat(end.tail);', to: 'log.#chain = 0; if (end.tail.length > 0) { const { number, firstSeq, bodies, chain } = end.tail.at(-1); log.#chain = chain; }',
   },
   {
-    law: '22', name: 'recovery writes only the last of the groups again that were not synced', caught: lives(29),
+    law: '22', name: 'recovery writes only the last of the groups again that were not synced', caught: lives(72),
     file: 'wal/redo-log.js', from: 'await log.#repeat(end.tail);', to: 'await log.#repeat(end.tail.slice(-1));',
   },
   {
@@ -368,7 +368,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'wal/redo-log.js', from: 'this.#chain = first.chain;', to: '',
   },
   {
-    law: '22', name: 'recovery does not write the superblock again that it chose', caught: lives(534),
+    law: '22', name: 'recovery does not write the superblock again that it chose', caught: lives(589),
     file: 'block/block-store.js', from: 'await writeSuperblock(file, chosen.superblock, chosen.slot);', to: '',
   },
   {
@@ -432,7 +432,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'tidy.js', from: 'if (!isTight && this.#moves < movesMax && (await this.#moveDown()))', to: 'if (false)',
   },
   {
-    law: '14', name: 'a node that was read before an edit is taken for what it is', caught: clients(46),
+    law: '14', name: 'a node that was read before an edit is taken for what it is', caught: clients(161),
     file: 'parts.js', from: 'miss.part === undefined && tree.version !== version;', to: 'false;',
     and: { file: 'checkpoints.js', from: 'cache.forget(nodeKey(node.number));', to: '' },
   },
