@@ -40,7 +40,13 @@ export class MessageGate {
       return true;
     }
     return await new Promise<boolean>((resolve) => {
-      const waiting: Waiting = { bytes, go: resolve };
+      const waiting: Waiting = {
+        bytes,
+        go: (isIn) => {
+          gone.removeEventListener('abort', leaveQueue);
+          resolve(isIn);
+        },
+      };
       const leaveQueue = (): void => {
         const at = this.#queue.indexOf(waiting);
         if (at >= 0) this.#queue.splice(at, 1);
