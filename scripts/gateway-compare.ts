@@ -1,5 +1,6 @@
 // The gateway beside nginx in one run: `node dist/scripts/gateway-compare.js [MB] [ROUNDS]` serves one file of random bytes by nginx with sendfile, by
-// nginx with large buffers, by `frond serve` and by `frond gateway` in front of it, and prints for each the rate and the processor time of a whole
+// nginx with large buffers, by a bare node:http server that has it in memory (the floor of any gateway in Node), by `frond serve` with a small cache
+// and by `frond gateway` in front of it, and prints for each the rate and the processor time of a whole
 // download, of random ranges of 64 KiB over 64 connections, and of a request among many slow viewers. Ratios within one run are what counts; `tcp_nopush`
 // is off, for with it nginx holds each range back for a delayed acknowledgement.
 
@@ -79,6 +80,22 @@ async function startFrond(words: readonly string[], name: string): Promise<{ rea
   children.push(child);
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, line: line.toString(), name };
+}
+
+/** What node:http costs by itself: heads as ours, bytes in memory. */
+const bareServer = `const http = require('node:http'); const film = require('node:fs').readFileSync(process.argv[1]);
+http.createServer((request, response) => {
+  const [, first, last] = /bytes=(\\d+)-(\\d+)/.exec(request.headers.range ?? '') ?? [0, 0, film.length - 1];
+  const fields = ['Content-Type', 'video/mp4', 'Content-Length', String(last - first + 1), 'ETag', '"a-tag-of-a-film"', 'Cache-Control', 'no-cache', 'Last-Modified', 'Mon, 30 Nov 2026 20:33:16 GMT', 'Accept-Ranges', 'bytes', 'X-Content-Type-Options', 'nosniff'];
+  if (request.headers.range !== undefined) fields.push('Content-Range', 'bytes ' + first + '-' + last + '/' + film.length);
+  response.writeHead(request.headers.range === undefined ? 200 : 206, fields).end(film.subarray(Number(first), Number(last) + 1));
+}).listen(0, '127.0.0.1', function () { console.log('http://127.0.0.1:' + this.address().port + '/'); });`;
+
+async function startBare(film: string): Promise<Subject> {
+  const child = spawn(process.execPath, ['-e', bareServer, film], { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { name: 'node:http', port: httpPort(line.toString()), path: '/film', pids: () => [child.pid!] };
 }
 
 const httpPort = (line: string): number => Number(/http:\/\/[^/]*:(\d+)\//.exec(line)?.[1]);
@@ -192,14 +209,18 @@ try {
   const film = join(folder, 'film');
   for (let at = 0; at < bytes; at += MB) writeFileSync(film, randomBytes(Math.min(MB, bytes - at)), { flag: 'a' });
   const base = 20_000 + Math.floor(Math.random() * 20_000);
-  const frond = await startFrond(['serve', '--dbpath', join(folder, 'data'), '--port', '0', '--gateway-port', '0', '--cache', `${Math.ceil(bytes / MB) * 2}MB`], 'frond');
+  const frond = await startFrond(['serve', '--dbpath', join(folder, 'data'), '--port', '0', '--gateway-port', '0', '--cache', '64MB'], 'frond');
   const port = httpPort(frond.line);
+  const uploadCpu = statOf(frond.child.pid!).cpuMs;
+  const uploadMs = performance.now();
   const put = await fetch(`http://127.0.0.1:${port}/files/film`, { method: 'PUT', body: createReadStream(film), duplex: 'half' });
   if (put.status !== 201) throw new Error(`the upload was answered ${put.status}`);
+  console.log(`upload: ${(bytes / MB / ((performance.now() - uploadMs) / 1000)).toFixed(0)} MB/s, ${(bytes / 1000 / (statOf(frond.child.pid!).cpuMs - uploadCpu)).toFixed(0)} MB for each second of processor time`);
   const front = await startFrond(['gateway', '--mongo', `${/mongodb:\/\/[^/]+/.exec(frond.line)?.[0] ?? ''}/?directConnection=true`, '--port', '0'], 'front');
   const subjects: readonly Subject[] = [
     await startNginx('nginx', base, 'sendfile on; '),
     await startNginx('nginx-bigbuf', base + 1, 'sendfile off; output_buffers 2 512k; '),
+    await startBare(film),
     { name: 'frond', port, path: '/files/film', pids: () => [frond.child.pid!] },
     { name: 'frond gateway', port: httpPort(front.line), path: '/files/film', pids: () => [front.child.pid!] },
   ];
@@ -213,7 +234,7 @@ try {
     const cells = [of(({ rate }) => rate).toFixed(0), of(({ cpuPerGB }) => cpuPerGB).toFixed(2), of(({ ranges }) => ranges).toFixed(0), of(({ p50 }) => p50).toFixed(1), of(({ p99 }) => p99).toFixed(1), of(({ cpuPerRange }) => cpuPerRange).toFixed(3), String(rssMB(subject))];
     console.log(`${subject.name.padEnd(14)} ${cells.map((cell, i) => cell.padStart([6, 10, 10, 8, 8, 14, 8][i]!)).join(' ')}`);
   }
-  for (const subject of subjects.slice(2)) console.log(`${subject.name}: ${await slowViewers(subject)}`);
+  for (const subject of subjects.slice(3)) console.log(`${subject.name}: ${await slowViewers(subject)}`);
 } finally {
   for (const child of children) child.kill('SIGTERM');
   await Promise.all(children.filter((child) => child.exitCode === null).map((child) => once(child, 'exit')));

@@ -152,12 +152,11 @@ async function store(bucket: FileBucket, length: number, { chunkSize, random }: 
 async function read(bucket: FileBucket, file: StoredFile, readSize: number): Promise<void> {
   const reader = bucket.open(file);
   const target = new Uint8Array(readSize);
-  const atOnce = Math.max(1, Math.floor(windowBytes / file.chunkSize));
   let total = 0;
-  for (let n = 0; n < file.chunkCount; n += atOnce) {
-    await reader.read(n, Math.min(n + atOnce, file.chunkCount) - 1, (chunk) => {
-      for (let at = 0; at < chunk.length; at += readSize) target.set(chunk.subarray(at, at + readSize));
-      total += chunk.length;
+  for (let from = 0; from < file.length; from += windowBytes) {
+    await reader.read(from, Math.min(from + windowBytes, file.length) - 1, (bytes) => {
+      for (let at = 0; at < bytes.length; at += readSize) target.set(bytes.subarray(at, at + readSize));
+      total += bytes.length;
     });
   }
   if (total !== file.length) throw new FrondUsage(`the file has ${file.length} bytes, and ${total} were read`);
