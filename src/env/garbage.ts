@@ -13,7 +13,7 @@ type Collect = (options?: { readonly type: 'minor' }) => void;
 const lookBytes = 4 * 1024 * 1024;
 /** Arrays held above what was left after the last look at everything, before the next. */
 const gainBytesMin = 12 * 1024 * 1024;
-/** For each millisecond of collecting so many pass before the next: none where the process holds much more than it shall. */
+/** For each millisecond of collecting so many pass before the next: none where the process holds much more than it shall, or is about to. */
 const restFactor = 8;
 const hurryFactor = 0;
 const hurryBytes = 30 * 1024 * 1024;
@@ -47,7 +47,7 @@ class GarbageWatch {
     this.#keepRoom();
     // Memory that was just made to be read into is not resident yet.
     const beyond = process.memoryUsage.rss() + bytes - this.#residentMax;
-    if (beyond > 0) this.#look(beyond > hurryBytes ? hurryFactor : restFactor);
+    if (beyond > 0) this.#look(beyond > hurryBytes || bytes >= lookBytes ? hurryFactor : restFactor);
   }
 
   /** States the room of the heap as V8 wants it: in percent of what lives. */

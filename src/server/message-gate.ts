@@ -7,7 +7,7 @@ import type { Clock } from '../env/index.ts';
 /** Messages of fewer bytes are none of its concern. */
 export const largeMessageBytes: number = 1024 * 1024;
 /** How long the first in the queue waits for those inside. */
-const waitMs = 5000;
+const waitMs = 20_000;
 
 interface Waiting {
   readonly bytes: number;
