@@ -63,7 +63,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'held-locks.js', from: 'recent.conflicts(hash, snapshot)', to: 'false',
   },
   {
-    law: '4', name: 'recent keys are asked before the lock is had', caught: clients(6),
+    law: '4', name: 'recent keys are asked before the lock is had', caught: clients(8),
     file: 'txn/recent-keys.js', from: 'if (this.#writers.size > 0)\n            return;\n        this.#seqs.clear();', to: 'this.#seqs.clear();',
   },
   {
@@ -151,7 +151,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'tree/job/flush-job.js', from: '[extent, ...buffer]', to: '[...buffer, extent]',
   },
   {
-    law: '10', name: 'versions of a key part into two leaves', caught: clients(5),
+    law: '10', name: 'versions of a key part into two leaves', caught: clients(6),
     file: 'tree/job/merge-work.js', from: 'const left = Math.max(0, until - sink.rawBytes);', to: "const left = until - sink.rawBytes; if (left <= 0) return 'full';",
   },
   {
