@@ -1,6 +1,7 @@
 // Reading BSON where it lies: sizes, elements and numbers at offsets, without making objects. Everything here trusts its bytes:
 // they came from this program or passed validateDocument. Follows bsonspec.org, version 1.1.
 
+import { AssertionError } from '../base/errors.ts';
 import { decodeUtf8, encodeUtf8 } from '../base/text.ts';
 
 /** A document or array as it lies in memory: bytes[start, end) from its length field to its closing zero. Not to be written to. */
@@ -196,8 +197,9 @@ export function findField(bytes: Uint8Array, start: number, name: FieldName): nu
   const length = wanted.length;
   let offset = start + 4;
   for (;;) {
-    const type = bytes[offset] as number;
+    const type = bytes[offset];
     if (type === 0) return -1;
+    if (type === undefined) throw new AssertionError('these bytes are no document');
     let at = offset + 1;
     let i = 0;
     while (i < length && bytes[at] === wanted[i]) {
@@ -205,8 +207,10 @@ export function findField(bytes: Uint8Array, start: number, name: FieldName): nu
       i++;
     }
     if (i === length && bytes[at] === 0) return offset;
-    while (bytes[at] !== 0) at++;
-    offset = valueEnd(bytes, type, at + 1);
+    while (at < bytes.length && bytes[at] !== 0) at++;
+    const next = valueEnd(bytes, type, at + 1);
+    if (!(next > offset)) throw new AssertionError('these bytes are no document');
+    offset = next;
   }
 }
 

@@ -10,7 +10,7 @@ import type { ClientMetadata, CommandAnswer, CommandRequest, ConnectionContext, 
 import { encodeAnswer, MessageReader, parseMessage, requestIdOf, type WireCodec, type WireMessage } from '../wire/index.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { largeMessageBytes } from './message-gate.ts';
-import type { MessageGate } from './message-gate.ts';
+import type { MessageGate, Sender } from './message-gate.ts';
 
 /** What a connection needs from its server. */
 export interface ConnectionSurroundings {
@@ -46,6 +46,13 @@ export class Connection {
   #serving = false;
   /** What the gate holds for the message that is being read or served. */
   #gated = 0;
+  readonly #sender: Sender = {
+    gone: this.#gone.signal,
+    received: () => (this.#serving ? undefined : this.#reader.pendingBytes),
+    expel: () => {
+      this.destroy();
+    },
+  };
   #nextRequestId = 1;
 
   constructor(id: number, peer: NetworkPeer, surroundings: ConnectionSurroundings) {
@@ -119,11 +126,11 @@ export class Connection {
   async #passGate(): Promise<void> {
     const length = this.#reader.pendingLength;
     if (length < largeMessageBytes || this.#gated > 0) return;
-    if (await this.#surroundings.gate.enter(length, this.#gone.signal)) this.#gated = length;
+    if (await this.#surroundings.gate.enter(length, this.#sender)) this.#gated = length;
   }
 
   #leaveGate(): void {
-    if (this.#gated > 0) this.#surroundings.gate.leave(this.#gated);
+    if (this.#gated > 0) this.#surroundings.gate.leave(this.#gated, this.#sender);
     this.#gated = 0;
   }
 

@@ -1,16 +1,31 @@
 // Room for large messages over all connections: each costs its bytes several times over while it is read, run and logged, so only so many bytes of them
 // are under way at a time, and the others wait in order (docs/decisions/0005-room-for-garbage.md). One always gets in, whatever its size; and whoever
-// has waited long gets in as well, for those before it may be clients that do not send, or wait for what this one is about to do.
+// has waited long gets in as well, for those before it may wait for what this one is about to do. Who is inside and does not send, while others wait, is
+// expelled: a promise of bytes costs nobody else's time.
 
 import type { Clock } from '../env/index.ts';
 
 /** Messages of fewer bytes are none of its concern. */
 export const largeMessageBytes: number = 1024 * 1024;
-/** How long the first in the queue waits for those inside. */
-const waitMs = 20_000;
+/** How long the first in the queue waits for those inside: so many looks, so far apart. */
+const looksMax = 10;
+const lookMs = 2000;
+/** Who sends fewer bytes between two looks has stopped. */
+const sentBytesMin = 16 * 1024;
+
+/** Who sends a large message. */
+export interface Sender {
+  /** Aborted when it has gone. */
+  readonly gone: AbortSignal;
+  /** How much of its message is there; undefined when that is whole. */
+  received(): number | undefined;
+  /** Ends its connection, which leaves. */
+  expel(): void;
+}
 
 interface Waiting {
   readonly bytes: number;
+  readonly sender: Sender;
   readonly go: (isIn: boolean) => void;
 }
 
@@ -19,6 +34,8 @@ export class MessageGate {
   readonly #bytesMax: number;
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #queue: Waiting[] = [];
+  /** Those inside, and how much of their message was there at the last look. */
+  readonly #inside: Map<Sender, number> = new Map();
   #held = 0;
   /** Ends the wait of whoever is first. */
   #patience: AbortController | undefined;
@@ -33,15 +50,18 @@ export class MessageGate {
     return this.#held;
   }
 
-  /** Waits for room for so many bytes, which `leave` gives back; false, and nothing to give back, where `gone` came first. */
-  async enter(bytes: number, gone: AbortSignal): Promise<boolean> {
+  /** Waits for room for so many bytes, which `leave` gives back; false, and nothing to give back, where the sender has gone first. */
+  async enter(bytes: number, sender: Sender): Promise<boolean> {
     if (this.#queue.length === 0 && this.#hasRoom(bytes)) {
-      this.#held += bytes;
+      this.#take(bytes, sender);
       return true;
     }
+    const { gone } = sender;
+    if (gone.aborted) return false;
     return await new Promise<boolean>((resolve) => {
       const waiting: Waiting = {
         bytes,
+        sender,
         go: (isIn) => {
           gone.removeEventListener('abort', leaveQueue);
           resolve(isIn);
@@ -53,18 +73,15 @@ export class MessageGate {
         if (at === 0) this.#watchFirst();
         resolve(false);
       };
-      if (gone.aborted) {
-        resolve(false);
-        return;
-      }
       gone.addEventListener('abort', leaveQueue, { once: true });
       this.#queue.push(waiting);
       if (this.#queue.length === 1) this.#watchFirst();
     });
   }
 
-  leave(bytes: number): void {
+  leave(bytes: number, sender: Sender): void {
     this.#held -= bytes;
+    this.#inside.delete(sender);
     const before = this.#queue.length;
     for (let first = this.#queue[0]; first !== undefined && this.#hasRoom(first.bytes); first = this.#queue[0]) this.#admit(first);
     if (this.#queue.length !== before) this.#watchFirst();
@@ -74,13 +91,18 @@ export class MessageGate {
     return this.#held === 0 || this.#held + bytes <= this.#bytesMax;
   }
 
+  #take(bytes: number, sender: Sender): void {
+    this.#held += bytes;
+    this.#inside.set(sender, sender.received() ?? 0);
+  }
+
   #admit(first: Waiting): void {
     this.#queue.shift();
-    this.#held += first.bytes;
+    this.#take(first.bytes, first.sender);
     first.go(true);
   }
 
-  /** Lets the first in when its time is over. */
+  /** Expels who does not send meanwhile, and lets the first in when its time is over. */
   #watchFirst(): void {
     this.#patience?.abort();
     this.#patience = undefined;
@@ -88,10 +110,32 @@ export class MessageGate {
     if (first === undefined) return;
     const patience = new AbortController();
     this.#patience = patience;
-    void this.#clock.sleep(waitMs, patience.signal).then(() => {
-      if (patience.signal.aborted || this.#queue[0] !== first) return;
+    this.#noteReceived();
+    void this.#watch(first, patience.signal);
+  }
+
+  async #watch(first: Waiting, ended: AbortSignal): Promise<void> {
+    for (let look = 1; ; look++) {
+      await this.#clock.sleep(lookMs, ended);
+      if (ended.aborted || this.#queue[0] !== first) return;
+      const stopped = this.#noteReceived();
+      for (const sender of stopped) sender.expel();
+      if (look < looksMax) continue;
       this.#admit(first);
       this.#watchFirst();
-    });
+      return;
+    }
+  }
+
+  /** Those inside who have sent next to nothing since the last look. */
+  #noteReceived(): Sender[] {
+    const stopped: Sender[] = [];
+    for (const [sender, before] of this.#inside) {
+      const received = sender.received();
+      if (received === undefined) continue;
+      if (received - before < sentBytesMin) stopped.push(sender);
+      this.#inside.set(sender, received);
+    }
+    return stopped;
   }
 }

@@ -88,6 +88,21 @@ test('a duplicate is told at the end, and then nothing of the load is there', as
   });
 });
 
+test('a duplicate among documents that lie beside the tree is told by its _id', async () => {
+  await served(async (mine, other) => {
+    await mine.command('d', { beginTransaction: 1 });
+    await begin(mine, 'c');
+    const large = 'x'.repeat(20_000);
+    await insert(mine, 'c', [doc({ _id: 1, large }), doc({ _id: 7, large })]);
+    await insert(mine, 'c', [doc({ _id: 7, large })]);
+    const reply = await mine.command('d', { commitLoad: 1 });
+    assert.equal(reply.get('code'), 11000);
+    assert.deepEqual(reply.get('keyValue'), doc({ _id: 7 }));
+    await mine.command('d', { rollbackTransaction: 1 });
+    assert.equal(await count(other, 'c'), 0);
+  });
+});
+
 test('a load that is aborted, rolled back, or whose connection goes, leaves nothing', async () => {
   await served(async (mine, other, server) => {
     await mine.command('d', { beginTransaction: 1 });

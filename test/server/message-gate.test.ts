@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { MessageGate } from '../../src/server/message-gate.ts';
+import type { Sender } from '../../src/server/message-gate.ts';
 
 /** A clock whose sleepers wake when the test says so. */
 class TestClock {
@@ -14,7 +15,25 @@ class TestClock {
   }
 }
 
-const never = new AbortController().signal;
+/** Somebody who sends; `received` may be set on the way. */
+class TestSender implements Sender {
+  readonly #gone = new AbortController();
+  readonly gone = this.#gone.signal;
+  sent: number | undefined = undefined;
+  isExpelled = false;
+
+  received(): number | undefined {
+    return this.sent;
+  }
+
+  expel(): void {
+    this.isExpelled = true;
+  }
+
+  go(): void {
+    this.#gone.abort();
+  }
+}
 
 async function turn(): Promise<void> {
   await new Promise((resolve) => {
@@ -22,12 +41,25 @@ async function turn(): Promise<void> {
   });
 }
 
-function enter(gate: MessageGate, bytes: number, gone: AbortSignal = never): { isIn: boolean | undefined } {
-  const state: { isIn: boolean | undefined } = { isIn: undefined };
-  void gate.enter(bytes, gone).then((isIn) => {
+interface Entering {
+  isIn: boolean | undefined;
+  readonly sender: TestSender;
+}
+
+function enter(gate: MessageGate, bytes: number, sender: TestSender = new TestSender()): Entering {
+  const state: Entering = { isIn: undefined, sender };
+  void gate.enter(bytes, sender).then((isIn) => {
     state.isIn = isIn;
   });
   return state;
+}
+
+/** Looks so many times at those inside. */
+async function look(clock: TestClock, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    clock.sleepers.at(-1)?.();
+    await turn();
+  }
 }
 
 describe('the gate of large messages', () => {
@@ -36,10 +68,10 @@ describe('the gate of large messages', () => {
     const [first, second, third, small] = [enter(gate, 6), enter(gate, 4), enter(gate, 6), enter(gate, 1)];
     await turn();
     assert.deepEqual([first.isIn, second.isIn, third.isIn, small.isIn], [true, true, undefined, undefined], 'nobody overtakes');
-    gate.leave(4);
+    gate.leave(4, second.sender);
     await turn();
     assert.equal(third.isIn, undefined);
-    gate.leave(6);
+    gate.leave(6, first.sender);
     await turn();
     assert.deepEqual([third.isIn, small.isIn, gate.held], [true, true, 7]);
   });
@@ -56,19 +88,37 @@ describe('the gate of large messages', () => {
     const gate = new MessageGate(10, clock);
     const [, second, third] = [enter(gate, 10), enter(gate, 10), enter(gate, 10)];
     await turn();
-    clock.sleepers[0]?.();
-    await turn();
+    await look(clock, 9);
+    assert.equal(second.isIn, undefined);
+    await look(clock, 1);
     assert.deepEqual([second.isIn, third.isIn, gate.held], [true, undefined, 20]);
   });
 
   test('forgets whoever goes while waiting', async () => {
     const gate = new MessageGate(10, new TestClock());
-    const gone = new AbortController();
-    const [, second, third] = [enter(gate, 10), enter(gate, 10, gone.signal), enter(gate, 5)];
+    const [first, second, third] = [enter(gate, 10), enter(gate, 10), enter(gate, 5)];
     await turn();
-    gone.abort();
-    gate.leave(10);
+    second.sender.go();
+    gate.leave(10, first.sender);
     await turn();
     assert.deepEqual([second.isIn, third.isIn, gate.held], [false, true, 5]);
+  });
+
+  test('expels who does not go on sending while somebody waits, and nobody else', async () => {
+    const clock = new TestClock();
+    const gate = new MessageGate(30, clock);
+    const [slow, stopped, served] = [enter(gate, 10), enter(gate, 10), enter(gate, 10)];
+    slow.sender.sent = 21;
+    stopped.sender.sent = 21;
+    await look(clock, 3);
+    assert.equal(stopped.sender.isExpelled, false, 'nobody waits');
+    const waiting = enter(gate, 10);
+    await turn();
+    slow.sender.sent += 16 * 1024;
+    await look(clock, 1);
+    assert.deepEqual([slow, stopped, served, waiting].map(({ sender }) => sender.isExpelled), [false, true, false, false]);
+    gate.leave(10, stopped.sender);
+    await turn();
+    assert.equal(waiting.isIn, true);
   });
 });

@@ -15,7 +15,7 @@ import type { UpdateSource } from '../../run/update.ts';
 import type { Front } from '../front.ts';
 import { ChainInput, ExtentInput, FrontInput, KeptInput } from './merge-input.ts';
 import type { MergeInput } from './merge-input.ts';
-import type { DuplicateRow, MergeCut, MergeSource, MergeStep, MergeWork } from './merge-request.ts';
+import type { MergeCut, MergeSource, MergeStep, MergeWork } from './merge-request.ts';
 
 /** Messages merged between two pauses. */
 const stepMessages = 1000;
@@ -135,13 +135,18 @@ function* loadExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'load' }>,
   for (let range = 0; ; range++) {
     rows.builder = new ExtentBuilder(codecs.byName(work.codec), work.readPageBytes);
     const result = yield* advance(merge, means, rows, { bound: undefined, bytes: cut.bytes });
-    if (rows.duplicate !== undefined) {
-      yield rows.duplicate;
+    if (rows.twice !== undefined) {
+      yield* toldTwice(rows.twice);
       return;
     }
     if (!rows.builder.isEmpty) yield { kind: 'built', range, ...rows.builder.finish(allocate) };
     if (result === 'end') return;
   }
+}
+
+/** Says that a row is there twice, with its value: a large one is asked for first. */
+function* toldTwice({ key, value, isReference }: RowTwice): MergeStep<void> {
+  yield { kind: 'duplicate', key, value: isReference ? must(yield { kind: 'large', key, reference: value }, 'a large value was answered') : value };
 }
 
 /** One version of a key is enough: nobody sees a transaction's other ones. */
@@ -160,10 +165,17 @@ function* spillExtents(work: MergeWork, cut: Extract<MergeCut, { kind: 'spill' }
   }
 }
 
+/** The second row of a key, copied. */
+interface RowTwice {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly isReference: boolean;
+}
+
 /** Rows of a load on their way into an extent; in the last pass it sees keys that come twice. */
 class LoadSink implements MessageSink {
   builder: ExtentBuilder | undefined;
-  duplicate: DuplicateRow | undefined;
+  twice: RowTwice | undefined;
   readonly #isLast: boolean;
   #before: { readonly run: Run; readonly index: number } | undefined;
 
@@ -179,7 +191,7 @@ class LoadSink implements MessageSink {
     if (this.#isLast) {
       const { run, index: at } = this.#before ?? {};
       if (run !== undefined && at !== undefined && equalBytes(run.key(at), source.key(index))) {
-        this.duplicate ??= { kind: 'duplicate', key: source.key(index).slice(), value: source.value(index).slice() };
+        this.twice ??= { key: source.key(index).slice(), value: source.value(index).slice(), isReference: source.kind(index) === messageKinds.reference };
       }
       this.#before = { run: source, index };
     }
