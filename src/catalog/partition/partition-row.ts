@@ -23,6 +23,7 @@ export function dictionariesOf({ dictionary, idIndex, indexes }: PartitionRow): 
   return [dictionary, ...(idIndex === undefined ? [] : [idIndex]), ...indexes];
 }
 
+/** The row as it is stored in the catalog: identities of dictionaries, the pivot, and when it was made. */
 export function encodePartition({ id, max, created, dictionary, idIndex, indexes }: PartitionRow): Document {
   return Document.of({
     id,
