@@ -121,5 +121,5 @@ describe('BsonWriter', () => {
 
 it('a search in bytes that are no document ends', () => {
   const text = (length: number): Uint8Array => Uint8Array.of(0, 0, 0, 0, 2, 97, 0, ...new Uint8Array(Int32Array.of(length).buffer), 0, 0, 0);
-  for (const bytes of [text(-11), text(1_000_000), Uint8Array.of(9, 0, 0, 0, 2, 97, 97, 97), new Uint8Array(0)]) assert.throws(() => findElement(bytes, 0, 'b'), /no document|undefined|bounds|type/);
+  for (const bytes of [text(-11), text(1_000_000), Uint8Array.of(9, 0, 0, 0, 2, 97, 97, 97), new Uint8Array(0)]) assert.throws(() => findElement(bytes, 0, 'b'), /these bytes are no document/);
 });
