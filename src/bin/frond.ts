@@ -1,14 +1,12 @@
 // The product's one command: the first word chooses, the rest is for what it chooses. Only what was chosen is loaded: a server starts sooner and
 // holds less without the tools, and the collector's settings are made before there is much for it to collect.
 
+import { readFileSync } from 'node:fs';
 import { keepGarbageSmall } from './garbage.ts';
-import { describeOptions } from './option-table.ts';
+import { describeCommand, describeCommands, manualPages } from './manual.ts';
 import { FrondUsage } from './usage.ts';
 
-interface Subcommand {
-  readonly doc: string;
-  readonly run: (words: readonly string[]) => Promise<number>;
-}
+type Subcommand = (words: readonly string[]) => Promise<number>;
 
 async function runServer(words: readonly string[]): Promise<number> {
   keepGarbageSmall();
@@ -23,31 +21,58 @@ async function runBench(words: readonly string[]): Promise<number> {
   throw new FrondUsage('frond bench append and frond bench gridfs are what there is');
 }
 
-const subcommands: ReadonlyMap<string, Subcommand> = new Map([
-  ['serve', { doc: 'run the server and the gateway', run: runServer }],
-  ['gateway', { doc: 'run the gateway in front of another MongoDB server (--mongo); --port, --bind, --db, --tokens, --signing-key and --origins as for serve; --login database asks for users of that server', run: async (words) => await (await import('./gateway.ts')).runGateway(words) }],
-  ['verify', { doc: 'check a data directory (--dbpath) that no server has open', run: async (words) => await (await import('./verify.ts')).runVerify(words) }],
-  ['backup', { doc: 'copy the data of a running server (--uri) into a directory of its machine (--to) while it goes on', run: async (words) => await (await import('./backup.ts')).runBackup(words) }],
-  ['salvage', { doc: 'copy all that can be read of a damaged data directory (--dbpath) into a fresh one (--to)', run: async (words) => await (await import('./salvage.ts')).runSalvage(words) }],
-  ['inspect', { doc: 'superblocks, trees and log of a data directory (--dbpath) in words', run: async (words) => await (await import('./inspect.ts')).runInspect(words) }],
-  ['bench', { doc: 'bench append: what each way to write the log costs on this disk (--dir, --count, --sizes); bench gridfs: what chunk and read sizes cost (--files, --size, --chunks, --reads, --cache, or --mongo for another server)', run: runBench }],
-  ['import', { doc: 'CSV, TSV or JSON into a collection; frond import --help tells its options', run: async (words) => await (await import('./import.ts')).runImport(words) }],
+const subcommands: ReadonlyMap<string, Subcommand> = new Map<string, Subcommand>([
+  ['serve', runServer],
+  ['gateway', async (words) => await (await import('./gateway.ts')).runGateway(words)],
+  ['verify', async (words) => await (await import('./verify.ts')).runVerify(words)],
+  ['backup', async (words) => await (await import('./backup.ts')).runBackup(words)],
+  ['salvage', async (words) => await (await import('./salvage.ts')).runSalvage(words)],
+  ['inspect', async (words) => await (await import('./inspect.ts')).runInspect(words)],
+  ['bench', runBench],
+  ['import', async (words) => await (await import('./import.ts')).runImport(words)],
 ]);
 
-function help(): string {
-  const list = [...subcommands].map(([name, { doc }]) => `  ${name.padEnd(10)} ${doc}`).join('\n');
-  return `usage: frond COMMAND [options]\n\n${list}\n\nOptions of serve:\n${describeOptions()}\n  --config FILE\n      a YAML file with the settings named above`;
+/** Those that tell of their options themselves. */
+const ownHelp: ReadonlySet<string> = new Set(['import', 'bench append']);
+
+function version(): string {
+  const file: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  return typeof file === 'object' && file !== null && 'version' in file ? String(file.version) : 'unknown';
+}
+
+/** Prints what `frond help` says of a command, or of all. */
+async function showHelp(words: readonly string[]): Promise<number> {
+  const [name] = words;
+  if (name === undefined) {
+    console.log(describeCommands());
+    return 0;
+  }
+  const page = manualPages.get(name);
+  if (page === undefined) throw new FrondUsage(`unknown command ${name}; frond help lists them`);
+  const own = [name, words.slice(0, 2).join(' ')].find((command) => ownHelp.has(command));
+  if (own !== undefined) return await run(name, [...own.split(' ').slice(1), '--help']);
+  console.log(describeCommand(name, page));
+  return 0;
+}
+
+async function run(name: string, words: readonly string[]): Promise<number> {
+  const subcommand = subcommands.get(name);
+  if (subcommand === undefined) throw new FrondUsage(`unknown command ${name}; frond help lists them`);
+  return await subcommand(words);
 }
 
 async function main(words: readonly string[]): Promise<number> {
   const [name, ...rest] = words;
-  if (name === undefined || name === 'help' || name === '--help' || (name === 'serve' && rest.includes('--help'))) {
-    console.log(help());
-    return name === undefined ? 2 : 0;
+  if (name === '--version' || name === 'version') {
+    console.log(`frond ${version()}`);
+    return 0;
   }
-  const subcommand = subcommands.get(name);
-  if (subcommand === undefined) throw new FrondUsage(`unknown command ${name}; frond help lists them`);
-  return await subcommand.run(rest);
+  if (name === undefined) {
+    console.log(describeCommands());
+    return 2;
+  }
+  if (name === 'help' || name === '--help') return await showHelp(rest);
+  return rest.includes('--help') ? await showHelp(words) : await run(name, rest);
 }
 
 try {
