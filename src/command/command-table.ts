@@ -22,6 +22,7 @@ import { REPLICA_SET_COMMANDS } from './administration/replica-set.ts';
 import { COMPACT_COMMANDS } from './schema/compact.ts';
 import { HASH_COMMANDS } from './schema/db-hash.ts';
 import { PARAMETER_COMMANDS } from './administration/parameters.ts';
+import { QUERY_SETTINGS_COMMANDS } from './query-settings/commands.ts';
 import { serverStatus } from './administration/server-status.ts';
 import { SESSION_COMMANDS } from './administration/sessions.ts';
 import { defineCommand, type Command } from './command.ts';
@@ -110,6 +111,7 @@ const ALL: readonly Command[] = [
   ...COMPACT_COMMANDS,
   ...REPLICA_SET_COMMANDS,
   ...INDEX_FILTER_COMMANDS,
+  ...QUERY_SETTINGS_COMMANDS,
   ...METADATA_COMMANDS,
   ...TOKU_COMMANDS,
   ...SESSION_COMMANDS,

@@ -18,6 +18,7 @@ import { IndexFilters } from './monitor/index-filters.ts';
 import { OperationMonitor } from './monitor/operation-monitor.ts';
 import { Profiler } from './monitor/profiler.ts';
 import { WriteGate } from './monitor/write-gate.ts';
+import { SettingsStore } from './query-settings/settings-store.ts';
 import { AccessControl } from './users/access-control.ts';
 import { UserStore } from './users/user-store.ts';
 
@@ -48,6 +49,7 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
     monitor: new OperationMonitor(parts.log, new Profiler(catalog, env, { log: parts.log, slowMs: parts.options.slowMs })),
     gate: new WriteGate(),
     indexFilters: new IndexFilters(),
+    querySettings: new SettingsStore(catalog),
     parameters: new Map(),
     access: new AccessControl(new UserStore(catalog), parts.options.authorization),
     sessions: new SessionRegistry(env.clock),
@@ -68,6 +70,7 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
   await server.times.keepAhead(time.operationTime);
   await server.retries.open();
   await server.defaults.load();
+  await server.querySettings.load();
   catalog.oplog.start(time);
   return new CommandDispatcher(server, running, options);
 }

@@ -13,6 +13,7 @@ import type { EngineReport } from './engine-report.ts';
 import type { ConnectionTransactions } from './connection-transactions.ts';
 import type { DefaultConcerns } from './monitor/default-concerns.ts';
 import type { IndexFilters } from './monitor/index-filters.ts';
+import type { SettingsStore } from './query-settings/settings-store.ts';
 import type { OperationMonitor } from './monitor/operation-monitor.ts';
 import type { WriteGate } from './monitor/write-gate.ts';
 import type { AccessControl } from './users/access-control.ts';
@@ -62,6 +63,7 @@ export interface ServerState {
   readonly monitor: OperationMonitor;
   readonly gate: WriteGate;
   readonly indexFilters: IndexFilters;
+  readonly querySettings: SettingsStore;
   readonly connectionTransactions: ConnectionTransactions;
   /** Parameters that were set and are only kept. */
   readonly parameters: Map<string, Value>;

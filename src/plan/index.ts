@@ -4,7 +4,6 @@ export { distinctValues } from './distinct.ts';
 export { expireDocuments } from './expire.ts';
 export { planQuery } from './plan-query.ts';
 export { queryShape } from './shape-hash.ts';
-export { wideHash } from './shape-hash.ts';
 export { logRange } from './log-range.ts';
 export { primaryRange } from './primary-range.ts';
 export type {

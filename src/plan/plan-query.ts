@@ -2,7 +2,7 @@
 
 import { must } from '../base/assert.ts';
 import { CommandError } from '../base/errors.ts';
-import { BsonArray, bsonUndefined, collated, Document, encodeKey, hasText, Regex } from '../bson/index.ts';
+import { BsonArray, bsonUndefined, collated, Document, encodeKey, hasText, isNumber, Regex, toDouble } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Direction, Index, KeyRange } from '../catalog/index.ts';
 
@@ -87,6 +87,8 @@ const hasRange = ({ min, max }: QueryRequest): boolean => min?.isEmpty === false
 
 async function choose({ txn, watch }: QueryTarget, question: Question, context: Interruptible): Promise<Chosen> {
   const { collection, conditions, wanted, request } = question;
+  const settled = watch?.settledIndexes === undefined || hasRange(request) ? undefined : await chooseSettled(watch.settledIndexes, question, txn, context);
+  if (settled !== undefined) return settled;
   const only = watch?.indexFilters?.(queryShape(request));
   const hinted = only === undefined ? hintedIndex(collection, request.hint) : undefined;
   const demanded = demandedAccess(collection, { conditions, wanted, hinted, few: rowsMax(request) !== undefined });
@@ -112,6 +114,18 @@ async function chooseHinted(hinted: Index | undefined, question: Question, txn: 
   if (id !== undefined && request.returnKey !== true) return alone(idAccess(collection, id));
   const indexes = collection.indexes.filter((index) => !index.hidden);
   return chooseAccess({ txn, collection, indexes, conditions, wanted, limit }, context);
+}
+
+/** The way through what the settings of the query allow; undefined where that leads nowhere: then they are passed over. */
+async function chooseSettled(allowed: readonly Value[], question: Question, txn: CatalogTransaction, context: Interruptible): Promise<Chosen | undefined> {
+  const { collection, conditions, wanted, request } = question;
+  const demanded = demandedAccess(collection, { conditions, wanted, hinted: undefined, few: rowsMax(request) !== undefined });
+  if (demanded !== undefined) return alone(demanded);
+  const indexes = allowedIndexes(collection, allowed);
+  const chosen = indexes.length === 0 ? undefined : await chooseAmong(indexes, question, txn, context);
+  if (chosen !== undefined && chosen.access.scans.length > 0) return chosen;
+  const natural = allowed.map((named) => (named instanceof Document ? named.get('$natural') : undefined)).find((way) => way !== undefined);
+  return natural === undefined ? undefined : alone(collectionAccess(collection, conditions, isNumber(natural) && toDouble(natural) < 0 ? -1 : 1));
 }
 
 /** Those of the indexes that an index filter names, by key pattern or name. */

@@ -22,11 +22,6 @@ export function planKeyHash(request: QueryRequest, indexes: readonly string[]): 
   return hashOf(`${shapeHash(request)};${[...indexes].sort().join(',')}`);
 }
 
-/** The hash of a shape in as many digits as MongoDB's explain names it by: 64. */
-export function wideHash(text: string): string {
-  return Array.from({ length: 8 }, (_, i) => hashOf(`${i} ${text}`)).join('');
-}
-
 function hashOf(text: string): string {
   const bytes = encodeUtf8(text);
   return (crc32c(bytes, 0, bytes.length) >>> 0).toString(16).toUpperCase().padStart(8, '0');

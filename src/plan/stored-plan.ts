@@ -15,7 +15,7 @@ import { Execution } from './row.ts';
 import type { Interruptible, PlanStage, Renewal } from './row.ts';
 import { TotalRows } from './total-rows.ts';
 import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, PlanRun, QueryRequest, QueryTarget, ReleasableSource } from './types.ts';
-import { planKeyHash, queryShape, shapeHash, wideHash } from './shape-hash.ts';
+import { planKeyHash, queryShape, shapeHash } from './shape-hash.ts';
 
 /** So many documents each plan gives when several are tried. */
 const trialDocuments = 101;
@@ -135,6 +135,7 @@ export class StoredPlan implements Plan {
       namespace: target.ns.text,
       parsedQuery: describeFilter(request.filter.shape),
       indexFilterSet: target.watch?.indexFilters?.(queryShape(request)) !== undefined,
+      querySettings: target.watch?.settings,
       queryHash: shapeHash(request),
       planCacheShapeHash: shapeHash(request),
       planCacheKey: planKeyHash(request, target.collection?.indexes.map((index) => index.name) ?? []),
@@ -145,7 +146,7 @@ export class StoredPlan implements Plan {
       winningPlan,
       rejectedPlans: BsonArray.of(rejected.map((each) => describeStage(each, around))),
     });
-    const fields: [string, Value][] = [['explainVersion', '1'], ['queryShapeHash', wideHash(queryShape(request))], ['queryPlanner', queryPlanner]];
+    const fields: [string, Value][] = [['explainVersion', '1'], ['queryPlanner', queryPlanner]];
     if (verbosity !== 'queryPlanner') fields.push(['executionStats', await this.#run(context, verbosity, around)]);
     return fields;
   }

@@ -108,6 +108,10 @@ export type IndexFilterLookup = (shape: string) => readonly Value[] | undefined;
 /** Whoever watches the plans of an operation. */
 export interface PlanWatch {
   readonly indexFilters: IndexFilterLookup | undefined;
+  /** Settings of the query, for `explain`. */
+  readonly settings: Document | undefined;
+  /** Names, key patterns and `$natural` that those settings allow on the collection; they outrank index filters and hints. */
+  readonly settledIndexes: readonly Value[] | undefined;
   /** Told of each plan that is run; `explain` runs none. */
   ran(run: PlanRun): void;
 }

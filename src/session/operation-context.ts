@@ -1,7 +1,7 @@
 // One operation: what it runs for, until when, and whether it has been told to stop. Everything that takes time asks `checkInterrupt` at
 // every batch (server.md, "Fair"), so maxTimeMS, killOp, a client that has gone and a closing server end work within one batch.
 
-import type { DateTime, Document, Timestamp } from '../bson/index.ts';
+import type { DateTime, Document, Timestamp, Value } from '../bson/index.ts';
 import type { Clock } from '../env/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { interruptError, type Interruptible, type InterruptReason } from './interrupt.ts';
@@ -26,6 +26,14 @@ export interface OperationOptions {
 export interface PlanAccount {
   readonly summary: string;
   examined(): { readonly keys: number; readonly documents: number };
+}
+
+/** What somebody has settled for queries like this one. */
+export interface QueryAdvice {
+  /** As it was set, for `explain`. */
+  readonly document: Document;
+  /** Names, key patterns and `$natural` of what may be used of a collection; undefined: anything. */
+  indexesFor(namespace: string): readonly Value[] | undefined;
 }
 
 /** What an operation takes for now, from its first question to its end. */
@@ -53,6 +61,8 @@ export class OperationContext implements Interruptible {
   waitingForLock = false;
   /** Set when first asked for. */
   times: OperationTimes | undefined;
+  /** What its plans must follow. */
+  advice: QueryAdvice | undefined;
   /** Plans that it has run, in order. */
   readonly runs: PlanAccount[] = [];
   /** Whether it changes data. */

@@ -12,10 +12,18 @@ export function operationLatencies({ monitor }: ServerState): Document {
   );
 }
 
+/** Commands that the settings of a query may refuse. */
+const REJECTABLE: ReadonlySet<string> = new Set(['find', 'distinct', 'aggregate']);
+
 /** How often each command was run, and how often it failed. */
 export function commandCounts({ monitor }: ServerState): Document {
   const rows = [...monitor.commands].sort(([a], [b]) => (a < b ? -1 : 1));
-  return Document.fromEntries(rows.map(([name, { total, failed }]): [string, Value] => [name, Document.of({ failed: BigInt(failed), total: BigInt(total) })]));
+  return Document.fromEntries(
+    rows.map(([name, { total, failed, rejected }]): [string, Value] => [
+      name,
+      Document.of({ failed: BigInt(failed), rejected: REJECTABLE.has(name) ? BigInt(rejected) : undefined, total: BigInt(total) }),
+    ]),
+  );
 }
 
 /** Number of collections by kind, those of the server's own databases apart. */

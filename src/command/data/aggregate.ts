@@ -7,12 +7,14 @@ import type { BatchSource } from '../../session/index.ts';
 import { isStream, openStream } from '../change-stream/open-stream.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { replyWithCursor, scopedSource } from '../cursor-reply.ts';
+import { applySettings, explainSettings } from '../query-settings/apply.ts';
 import { checkCollation, collationFor, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget } from '../query-target.ts';
 import { batchSizeOf } from '../schema/indexes.ts';
 import { beginRead, type ReadScope } from '../storage-scope.ts';
 import { AGGREGATE_FIELDS, aggregateNamespace, type AggregateFields } from './aggregate-fields.ts';
 import { explainAggregate } from './explain-aggregate.ts';
+import { withShapeHash } from './explain-reply.ts';
 import { openFreePipeline, openPipeline } from './pipeline-run.ts';
 
 async function openAggregate(
@@ -51,6 +53,11 @@ async function runAggregate(context: CommandContext, fields: AggregateFields, cu
   return replyWithCursor(context, source, { namespace: ns.text, batchSize, atClusterTime: scope.atClusterTime });
 }
 
+async function explained(context: CommandContext, fields: AggregateFields): Promise<Document> {
+  const hash = explainSettings(context, context.request.body);
+  return withShapeHash(await explainAggregate(context, fields, 'queryPlanner'), hash);
+}
+
 export const aggregate: Command = defineCommand({
   name: 'aggregate',
   access: 'read',
@@ -65,10 +72,11 @@ export const aggregate: Command = defineCommand({
     if (fields.explain === true && context.generic.writeConcern !== undefined) {
       throw new CommandError(9, 'FailedToParse', "Aggregation explain does not support the 'writeConcern' option");
     }
-    if (fields.explain === true) return explainAggregate(context, fields, 'queryPlanner');
+    if (fields.explain === true) return explained(context, fields);
     if (fields.cursor === undefined) {
       throw new CommandError(9, 'FailedToParse', "The 'cursor' option is required, except for aggregate with the explain argument");
     }
+    applySettings(context);
     return runAggregate(context, fields, fields.cursor);
   },
 });

@@ -10,6 +10,7 @@ import { defineCommand, type Command, type CommandContext } from '../command.ts'
 import { watched } from '../plan-watch.ts';
 import { anyField, boundedField, collectionField, hintField, objectField, required, stringField, type Field, type FieldsOf } from '../fields.ts';
 import { isInt64, isIntegral, toInt64Truncated } from '../number-fields.ts';
+import { applySettings } from '../query-settings/apply.ts';
 import { checkCollation, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { beginRead, reading } from '../storage-scope.ts';
@@ -179,6 +180,7 @@ const distinct: Command = defineCommand({
   run: async (context, fields) => {
     context.server.counters.operations.command += 1;
     checkCollation(fields.collation);
+    applySettings(context);
     if (fields.key.includes('\0')) throw new CommandError(31032, 'Location31032', "The field name 'key' must not contain null bytes");
     const scope = beginRead(context);
     try {
@@ -197,7 +199,7 @@ async function distinctIn(context: CommandContext, fields: DistinctFields, txn: 
   const collation = targetCollation(fields.collation, target);
   const filter = compileFilter(fields.query ?? Document.empty, queryOptions(context, undefined, collation));
   const request = { field: fields.key, filter, collation, hint: fields.hint };
-  return distinctValues({ txn, ns, collection: target.collection }, request, context.operation);
+  return distinctValues({ txn, ns, collection: target.collection, watch: watched(context, ns.text) }, request, context.operation);
 }
 
 async function distinctOfView(

@@ -2,9 +2,9 @@
 // all of is shown as that plan alone.
 
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
-import { wideHash, type ExplainVerbosity } from '../../plan/index.ts';
+import type { ExplainVerbosity } from '../../plan/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
-import type { CommandContext, Reply } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget } from '../query-target.ts';
 import { batchSizeOf } from '../schema/indexes.ts';
@@ -20,13 +20,10 @@ async function explainPlanned(context: CommandContext, planned: PlannedPipeline,
   if (plan !== undefined && rest.length === 0) return planFields.map(([name, value]) => [name, value]);
   const counts = verbosity === 'queryPlanner' || pipeline.output !== undefined ? undefined : await countsOf(context, planned);
   const stages = rest.map((stage, i) => Document.fromEntries([[stage.name, stage.specification], ...statistics(counts?.[i + 1])]));
-  const shown = planFields.filter(([name]) => name !== 'explainVersion' && name !== 'queryShapeHash');
+  const shown = planFields.filter(([name]) => name !== 'explainVersion');
   if (plan !== undefined) stages.unshift(Document.fromEntries([['$cursor', Document.fromEntries(shown)], ...statistics(counts?.[0])]));
-  const shape = planFields.find(([name]) => name === 'queryShapeHash')?.[1];
-  const names = pipeline.stages.map(({ name }) => name).join();
   return [
     ['explainVersion', '1'],
-    ['queryShapeHash', wideHash(`${typeof shape === 'string' ? shape : ''} ${names}`)],
     ['stages', BsonArray.of(stages)],
   ];
 }
@@ -72,7 +69,7 @@ async function countsOf(context: CommandContext, { pipeline, plan, from, provide
 }
 
 /** The reply of explain for an aggregate. */
-export function explainAggregate(context: CommandContext, fields: AggregateFields, verbosity: ExplainVerbosity): Promise<Reply | Document> {
+export function explainAggregate(context: CommandContext, fields: AggregateFields, verbosity: ExplainVerbosity): Promise<Document> {
   const { ns } = aggregateNamespace(context.db, fields);
   if (fields.cursor !== undefined) batchSizeOf('aggregate', fields.cursor);
   return reading(context, async (txn) => {

@@ -18,6 +18,13 @@ const PARAMETERS: Document = Document.of({
   internalQueryPlannerIgnoreIndexWithCollationForRegex: 1,
 });
 
+/** The reply with the name of the query's shape, where it has one. */
+export function withShapeHash(reply: Document, hash: string | undefined): Document {
+  if (hash === undefined) return reply;
+  const [first, ...rest] = reply.fields;
+  return Document.fromEntries([...(first === undefined ? [] : [first]), ['queryShapeHash', hash], ...rest]);
+}
+
 /** `command`, `serverInfo` and `serverParameters`. */
 export function serverInfo(context: CommandContext): [string, Value][] {
   const { host } = context.server.env;

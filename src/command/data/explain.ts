@@ -5,20 +5,21 @@ import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
 import { planQuery, type ExplainVerbosity, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileSort } from '../../query/index.ts';
-import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
+import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { watched } from '../plan-watch.ts';
 import { objectField, parseFields, required, wordField } from '../fields.ts';
+import { explainSettings } from '../query-settings/apply.ts';
 import { queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { reading } from '../storage-scope.ts';
 import { AGGREGATE_FIELDS } from './aggregate-fields.ts';
 import { COUNT_FIELDS, countRequest, DISTINCT_FIELDS } from './count.ts';
 import { explainAggregate } from './explain-aggregate.ts';
-import { serverInfo } from './explain-reply.ts';
+import { serverInfo, withShapeHash } from './explain-reply.ts';
 import { FIND_FIELDS, findAsStages, findRequest } from './find.ts';
 
 /** How a command is explained. */
-type Explainer = (context: CommandContext, body: Document, verbosity: ExplainVerbosity) => Promise<Reply | Document>;
+type Explainer = (context: CommandContext, body: Document, verbosity: ExplainVerbosity) => Promise<Document>;
 
 async function explainQuery(
   context: CommandContext,
@@ -100,10 +101,11 @@ export const explain: Command = defineCommand({
   access: 'read',
   about: 'how a command would be answered',
   fields: { explain: required(objectField), verbosity: wordField(['queryPlanner', 'executionStats', 'allPlansExecution']) },
-  run: (context, { explain: body, verbosity }) => {
+  run: async (context, { explain: body, verbosity }) => {
     const name = body.first?.[0] ?? '';
     const explainer = EXPLAINERS.get(name);
     if (explainer === undefined) throw new CommandError(59, 'CommandNotFound', `Explain failed due to unknown command: ${name}`);
-    return explainer(context, body, verbosity ?? 'allPlansExecution');
+    const hash = explainSettings(context, body);
+    return withShapeHash(await explainer(context, body, verbosity ?? 'allPlansExecution'), hash);
   },
 });

@@ -20,6 +20,7 @@ import {
   presentObjectField,
   type FieldsOf,
 } from '../fields.ts';
+import { applySettings } from '../query-settings/apply.ts';
 import { checkCollation, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import { canRelease } from './reading-state.ts';
@@ -239,6 +240,7 @@ export const find: Command = defineCommand({
   run: (context, fields) => {
     context.server.counters.operations.query += 1;
     checkFind(fields);
+    applySettings(context);
     if (fields.find.startsWith('$')) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${context.db}.${fields.find}'`);
     const ns = namespaceOf(context.db, fields.find);
     return fields.tailable === true ? runTailable(context, fields, ns) : runFind(context, fields, ns);

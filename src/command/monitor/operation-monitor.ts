@@ -22,6 +22,9 @@ export type TopEntry = Readonly<Record<TopKind | 'total' | 'readLock' | 'writeLo
 /** Kinds of operations whose latencies are added up. */
 export type LatencyKind = 'reads' | 'writes' | 'commands' | 'transactions';
 
+/** The code of a query that settings refuse. */
+const QUERY_REJECTED = 411;
+
 /** Collections that `top` tells of at most; the one that was new longest ago goes. */
 const NAMESPACES_MAX = 10_000;
 
@@ -55,7 +58,7 @@ function add(usage: Usage, micros: number): void {
 export class OperationMonitor {
   readonly profiler: Profiler;
   readonly latencies: Readonly<Record<LatencyKind, Usage>> = { reads: none(), writes: none(), commands: none(), transactions: none() };
-  readonly commands: Map<string, { total: number; failed: number }> = new Map();
+  readonly commands: Map<string, { total: number; failed: number; rejected: number }> = new Map();
   readonly #log: ServerLog;
   readonly #top: Map<string, TopEntry> = new Map();
   /** By namespace and index. Dropped collections are forgotten, so it is as large as the catalog at most. */
@@ -107,7 +110,7 @@ export class OperationMonitor {
     const { operation, command, failed } = done;
     const ms = runningMs(operation) - operation.idleMs;
     const micros = Math.max(1, Math.round(ms * 1000));
-    this.#count(command.name, failed);
+    this.#count(command.name, failed, failed && done.reply.get('code') === QUERY_REJECTED);
     this.#addToTop(done, micros);
     const isRead = KINDS.get(command.name) === 'queries' || command.name === 'getMore';
     add(this.latencies[isRead ? 'reads' : command.writes ? 'writes' : 'commands'], micros);
@@ -115,11 +118,13 @@ export class OperationMonitor {
     return this.profiler.wants(operation.database, ms) ? this.profiler.write(done, ms) : undefined;
   }
 
-  #count(name: string, failed: boolean): void {
+  /** A query that settings refuse has not failed. */
+  #count(name: string, failed: boolean, rejected: boolean): void {
     let counts = this.commands.get(name);
-    if (counts === undefined) this.commands.set(name, (counts = { total: 0, failed: 0 }));
+    if (counts === undefined) this.commands.set(name, (counts = { total: 0, failed: 0, rejected: 0 }));
     counts.total += 1;
-    if (!failed) return;
+    if (rejected) counts.rejected += 1;
+    if (!failed || rejected) return;
     counts.failed += 1;
     this.userErrors += 1;
   }

@@ -10,6 +10,7 @@ import { describeOperation, visibleOperations } from '../../administration/opera
 import { idleRows } from '../../administration/idle.ts';
 import type { CommandContext } from '../../command.ts';
 import { parseFields, strictBoolField, type FieldTable } from '../../fields.ts';
+import { queryShapeOf, shapedCommand } from '../../query-settings/query-shape.ts';
 import { searchNotEnabled } from '../../schema/search-indexes.ts';
 import { listClusterCatalog } from './cluster-catalog.ts';
 import { collStats } from './coll-stats.ts';
@@ -65,10 +66,22 @@ const planCacheStats: SystemStage = (input) => {
 
 const QUERY_SETTINGS_FIELDS = { showDebugQueryShape: { ...strictBoolField, nullIsWrong: true } } satisfies FieldTable;
 
+function debugShape(query: Document): Document | undefined {
+  const [command, db] = [shapedCommand(query), query.get('$db')];
+  return command === undefined || typeof db !== 'string' ? undefined : queryShapeOf(command, db, query).document;
+}
+
 const querySettings: SystemStage = (input) => {
-  parseFields('$querySettings', input.specification, QUERY_SETTINGS_FIELDS);
+  const { showDebugQueryShape } = parseFields('$querySettings', input.specification, QUERY_SETTINGS_FIELDS);
   refuseTarget(input, '$querySettings');
-  return [];
+  return input.context.server.querySettings.list().map(({ hash, settings, query }) =>
+    Document.of({
+      queryShapeHash: hash,
+      settings: settings.document,
+      representativeQuery: query,
+      debugQueryShape: showDebugQueryShape === true && query !== undefined ? debugShape(query) : undefined,
+    }),
+  );
 };
 
 /** A stage, and the code for an argument that is no document. */
