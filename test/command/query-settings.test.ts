@@ -9,7 +9,7 @@ interface Planner {
 }
 
 async function explained(db: Db, command: Document): Promise<Planner> {
-  return (await db.command({ explain: command, verbosity: 'queryPlanner' })) as unknown as Planner;
+  return (await db.command({ explain: command, verbosity: 'queryPlanner' })) as Planner;
 }
 
 async function wayOf(db: Db, command: Document): Promise<string> {
@@ -115,6 +115,7 @@ test('distinct has settings; a change keeps what it does not say; what is no sha
       [{ setQuerySettings: find, settings: { indexHints: [{ ns: { db: 'd' }, allowedIndexes: ['a'] }] } }, 8727501],
       [{ setQuerySettings: find, settings: { indexHints: [...(hints('c', 'a')['indexHints'] as Document[]), ...(hints('c', 'b')['indexHints'] as Document[])] } }, 7746608],
     ];
+    await admin.command({ removeQuerySettings: { ...find, filter: { _id: 1 } } });
     for (const [command, code] of refused) await assert.rejects(admin.command(command), { code }, JSON.stringify(command));
   } finally {
     await server.close();

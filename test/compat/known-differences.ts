@@ -68,7 +68,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     number: 7,
     title: 'Plans are chosen anew for every query',
-    text: 'There is no plan cache, so `$planCacheStats` gives nothing and the commands about it are not there. The planner counts a little of each candidate instead.',
+    text: 'There is no plan cache, so `$planCacheStats` gives nothing and `planCacheClear` has nothing to forget; index filters and query settings are obeyed. The planner counts a little of each candidate instead.',
     show: async (db) => {
       await db.collection('plans').insertOne({ a: 1 });
       await db.collection('plans').find({ a: 1 }).toArray();

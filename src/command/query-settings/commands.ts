@@ -51,7 +51,6 @@ const CHECKS: Readonly<Record<ShapedCommand, Check>> = {
   find: (context, db, query) => {
     const fields = parseFields('find', query, FIND_FIELDS, 'generic');
     findRequest(fields, queryOptions(context, fields.let, collationFor(fields.collation, undefined)));
-    if (asksForId(fields.filter)) throw new CommandError(7746606, 'Location7746606', 'queries for one _id are answered without a planner and have no settings');
     return namespaceOf(db, fields.find).collection;
   },
   distinct: (context, db, query) => {
@@ -69,15 +68,24 @@ const CHECKS: Readonly<Record<ShapedCommand, Check>> = {
 };
 
 /** Whether a filter asks for one `_id` and nothing else. */
-function asksForId(filter: Document | undefined): boolean {
-  const [name, value] = filter?.first ?? ['', null];
-  if (filter?.fields.length !== 1 || name !== '_id' || value instanceof BsonArray || value instanceof Regex) return false;
+function asksForId(filter: Value | undefined): boolean {
+  if (!(filter instanceof Document)) return false;
+  const [name, value] = filter.first ?? ['', null];
+  if (filter.fields.length !== 1 || name !== '_id' || value instanceof BsonArray || value instanceof Regex) return false;
   if (!(value instanceof Document)) return true;
   const operators = value.keys().filter((key) => key.startsWith('$'));
   return operators.length === 0 || (operators.length === 1 && value.fields.length === 1 && operators[0] === '$eq');
 }
 
+/** Refuses settings for what is the server's own, and for what is answered without a planner. */
+function checkSettable(command: ShapedCommand, { db, collection }: { readonly db: string; readonly collection: string }, query: Document): void {
+  if (OWN_DATABASES.has(db)) throw new CommandError(8584900, 'Location8584900', `queries of the database '${db}' cannot have settings`);
+  if (collection.startsWith('system.')) throw new CommandError(8584901, 'Location8584901', `queries of the collection '${collection}' cannot have settings`);
+  if (command === 'find' && asksForId(query.get('filter'))) throw new CommandError(7746606, 'Location7746606', 'queries for one _id are answered without a planner and have no settings');
+}
+
 function shapeOfQuery(context: CommandContext, owner: string, query: Document): NamedShape {
+  const isSet = owner === 'setQuerySettings';
   const command = shapedCommand(query);
   if (command === undefined) throw new CommandError(7746402, 'Location7746402', `QueryShape can not be computed for command: ${query.first?.[0] ?? ''}`);
   const db = query.get('$db') ?? null;
@@ -85,8 +93,7 @@ function shapeOfQuery(context: CommandContext, owner: string, query: Document): 
   if (typeof db !== 'string') throw new CommandError(14, 'TypeMismatch', `BSON field '${owner}.$db' is the wrong type '${typeText(db)}', expected type 'string'`);
   if (db === '') throw new CommandError(73, 'InvalidNamespace', `Invalid database name: ''`);
   const collection = CHECKS[command](context, db, query);
-  if (OWN_DATABASES.has(db)) throw new CommandError(8584900, 'Location8584900', `queries of the database '${db}' cannot have settings`);
-  if (collection.startsWith('system.')) throw new CommandError(8584901, 'Location8584901', `queries of the collection '${collection}' cannot have settings`);
+  if (isSet) checkSettable(command, { db, collection }, query);
   return { hash: queryShapeOf(command, db, query).hash, query };
 }
 

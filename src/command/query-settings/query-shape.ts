@@ -74,7 +74,7 @@ export function queryShapeOf(command: ShapedCommand, db: string, body: Document)
   ];
   for (const [name, rule] of RULES[command]) {
     const value = body.get(name) ?? (name === 'filter' ? Document.empty : undefined);
-    const shape = value === undefined || value === null ? undefined : rule(value);
+    const shape = value === undefined ? undefined : rule(value);
     if (shape !== undefined) fields.push([name, shape]);
   }
   const document = Document.fromEntries(fields);
