@@ -68,6 +68,7 @@ export {
   findField,
   readDouble,
   readInt32,
+  writeInt32,
   readInt64,
   readUint32,
   typeCodeOf,

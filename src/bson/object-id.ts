@@ -76,11 +76,16 @@ export class ObjectIdGenerator {
 
   next(): ObjectId {
     const bytes = new Uint8Array(12);
-    const seconds = Math.floor(this.#clock.nowMs() / 1000);
-    for (let i = 0; i < 4; i++) bytes[i] = seconds >>> (24 - 8 * i);
-    bytes.set(this.#process, 4);
-    this.#counter = (this.#counter + 1) & 0xffffff;
-    for (let i = 0; i < 3; i++) bytes[9 + i] = this.#counter >>> (16 - 8 * i);
+    this.writeNext(bytes, 0);
     return new ObjectId(bytes);
+  }
+
+  /** Writes the bytes of the next one to `at`. */
+  writeNext(bytes: Uint8Array, at: number): void {
+    const seconds = Math.floor(this.#clock.nowMs() / 1000);
+    for (let i = 0; i < 4; i++) bytes[at + i] = seconds >>> (24 - 8 * i);
+    for (let i = 0; i < 5; i++) bytes[at + 4 + i] = this.#process[i] as number;
+    this.#counter = (this.#counter + 1) & 0xffffff;
+    for (let i = 0; i < 3; i++) bytes[at + 9 + i] = this.#counter >>> (16 - 8 * i);
   }
 }

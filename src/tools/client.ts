@@ -49,12 +49,15 @@ export class ToolClient {
     for (const waiting of this.#waiting.splice(0)) waiting.reject(error);
   }
 
-  /** Runs a command; what the server refuses is CommandError with its code and text. */
+  /** Runs a command; what the server refuses is CommandError with its code and text. Bytes of a sequence must not change until it is answered. */
   async command(db: string, command: Readonly<Record<string, Value>>, sequences: readonly SequenceToSend[] = []): Promise<Document> {
     const body = Document.of({ ...command, $db: db });
     const reply = await new Promise<Document>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
+      // In one write: one for each part would cost more than the rest.
+      this.#socket.cork();
       for (const part of encodeMessage({ requestId: ++this.#requestId, responseTo: 0 }, body, { sequences })) this.#socket.write(part);
+      this.#socket.uncork();
     });
     if (numberOf(reply.get('ok')) !== 1) {
       throw new CommandError(numberOf(reply.get('code')), textOf(reply.get('codeName')), textOf(reply.get('errmsg')));

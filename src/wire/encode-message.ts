@@ -33,10 +33,10 @@ export interface MessageIds {
   readonly responseTo: number;
 }
 
-/** A document sequence to be sent beside a body. */
+/** A document sequence to be sent beside a body: its documents, or their bytes one behind the other, which are not copied. */
 export interface SequenceToSend {
   readonly name: string;
-  readonly documents: readonly Document[];
+  readonly documents: readonly Document[] | Uint8Array;
 }
 
 /** What an OP_MSG carries besides its body. */
@@ -75,7 +75,8 @@ export function encodeMessage(ids: MessageIds, body: Document, options: MessageO
 
 function encodeSequence(sequence: SequenceToSend): Uint8Array[] {
   const name = new TextEncoder().encode(sequence.name);
-  const parts = sequence.documents.map((document) => document.toBytes());
+  const { documents } = sequence;
+  const parts = documents instanceof Uint8Array ? [documents] : documents.map((document) => document.toBytes());
   const head = new Uint8Array(6 + name.length);
   let length = 5 + name.length;
   for (const part of parts) length += part.length;

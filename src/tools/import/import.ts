@@ -5,9 +5,10 @@ import { BsonArray, Document } from '../../bson/index.ts';
 import type { Env } from '../../env/index.ts';
 import { numberOf, textOf, ToolClient } from '../client.ts';
 import type { ServerPlace } from '../uri.ts';
+import { DocumentBatch } from './document-batch.ts';
 import type { ImportFault } from './fault.ts';
 import { RecordSource } from './record-source.ts';
-import type { FormatOptions, ReadBatch } from './record-source.ts';
+import type { FormatOptions } from './record-source.ts';
 
 export interface ImportOptions {
   readonly place: ServerPlace;
@@ -42,12 +43,12 @@ export interface ImportReport {
   readonly elapsedMs: number;
 }
 
-const batchRows = 1000;
-const batchBytes = 12 * 1024 * 1024;
+const batchLimits = { documents: 1000, bytes: 12 * 1024 * 1024 };
 
-interface Batch {
-  readonly documents: readonly Document[];
-  readonly lines: readonly number[];
+/** A connection, and the batch that it sends. */
+interface Lane {
+  readonly client: ToolClient;
+  readonly batch: DocumentBatch;
 }
 
 /** One import. */
@@ -57,6 +58,8 @@ class Import {
   readonly #watcher: ImportWatcher;
   readonly #source: RecordSource;
   readonly #begunMs: number;
+  /** Batches that the server refused as a whole, or that did not reach it. */
+  readonly #failures: unknown[] = [];
   inserted: number = 0;
   faults: number = 0;
 
@@ -73,30 +76,40 @@ class Import {
   }
 
   async run(clients: readonly ToolClient[]): Promise<void> {
-    const free = [...clients];
+    const free: Lane[] = clients.map((client) => ({ client, batch: new DocumentBatch(batchLimits) }));
     const busy = new Set<Promise<void>>();
-    for (let read = await this.#source.next(); read !== undefined; read = await this.#source.next()) {
-      read.faults.forEach((fault) => this.#fault(fault));
-      for (const batch of batchesOf(read)) {
-        while (free.length === 0) await Promise.race(busy);
-        if (this.#stopped) break;
-        const client = free.pop();
-        if (client === undefined) break;
-        const sending = this.#send(client, batch).finally(() => {
-          busy.delete(sending);
-          free.push(client);
-        });
-        busy.add(sending);
+    while (!this.#isStopped()) {
+      const lane = free.pop();
+      if (lane === undefined) {
+        await Promise.race(busy);
+        continue;
       }
-      this.#watcher.progress({ bytes: this.#source.offset, bytesTotal: this.#source.size, rows: this.inserted, elapsedMs: this.elapsedMs });
-      if (this.#stopped) break;
+      lane.batch.empty();
+      if (!(await this.#source.fill(lane.batch))) break;
+      lane.batch.faults.forEach((fault) => this.#fault(fault));
+      if (this.#isStopped()) break;
+      const sending = this.#send(lane)
+        .catch((error: unknown) => {
+          this.#failures.push(error);
+        })
+        .finally(() => {
+          busy.delete(sending);
+          free.push(lane);
+        });
+      busy.add(sending);
+      this.#tell();
     }
     await Promise.all(busy);
+    if (this.#failures.length > 0) throw this.#failures[0];
+    this.#tell();
+  }
+
+  #tell(): void {
     this.#watcher.progress({ bytes: this.#source.offset, bytesTotal: this.#source.size, rows: this.inserted, elapsedMs: this.elapsedMs });
   }
 
-  get #stopped(): boolean {
-    return this.#options.stopOnError && this.faults > 0;
+  #isStopped(): boolean {
+    return this.#failures.length > 0 || (this.#options.stopOnError && this.faults > 0);
   }
 
   #fault(fault: ImportFault): void {
@@ -104,24 +117,15 @@ class Import {
     this.#watcher.fault(fault);
   }
 
-  async #send(client: ToolClient, batch: Batch): Promise<void> {
+  async #send({ client, batch }: Lane): Promise<void> {
+    if (batch.count === 0) return;
     const { database, collection, stopOnError } = this.#options;
-    const reply = await client.command(database, { insert: collection, ordered: stopOnError }, [{ name: 'documents', documents: batch.documents }]);
+    const reply = await client.command(database, { insert: collection, ordered: stopOnError }, [{ name: 'documents', documents: batch.content() }]);
     this.inserted += numberOf(reply.get('n'));
     const errors = reply.get('writeErrors');
     for (const error of errors instanceof BsonArray ? errors.items() : []) {
-      if (error instanceof Document) this.#fault({ line: batch.lines[numberOf(error.get('index'))] ?? 0, message: textOf(error.get('errmsg')) });
+      if (error instanceof Document) this.#fault({ line: batch.line(numberOf(error.get('index'))), message: textOf(error.get('errmsg')) });
     }
-  }
-}
-
-function* batchesOf(read: ReadBatch): Generator<Batch> {
-  for (let from = 0; from < read.documents.length; ) {
-    let bytes = 0;
-    let to = from;
-    for (; to < read.documents.length && to - from < batchRows && bytes < batchBytes; to++) bytes += read.documents[to]?.byteLength ?? 0;
-    yield { documents: read.documents.slice(from, to), lines: read.lines.slice(from, to) };
-    from = to;
   }
 }
 

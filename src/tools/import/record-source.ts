@@ -1,11 +1,12 @@
 // The documents of a file, in batches: what a format gives, with the line of each, and the faults met on the way.
+// A batch ends where it is full, whatever the chunks are that the file is read in.
 
 import { CommandError } from '../../base/errors.ts';
 import { Document, fromExtendedJson, ObjectIdGenerator } from '../../bson/index.ts';
 import type { Env, File } from '../../env/index.ts';
 import { parseTypedColumn, textOfBytes } from './cell.ts';
 import { CsvReader, fieldBytes } from './csv-records.ts';
-import type { ImportFault } from './fault.ts';
+import type { DocumentBatch } from './document-batch.ts';
 import { JsonReader } from './json-records.ts';
 import type { Column, ParseGrace } from './row-encoder.ts';
 import { RowEncoder } from './row-encoder.ts';
@@ -21,17 +22,12 @@ export interface FormatOptions {
   readonly jsonArray: boolean;
 }
 
-/** Documents read from one chunk. */
-export interface ReadBatch {
-  readonly documents: Document[];
-  readonly lines: number[];
-  readonly faults: ImportFault[];
-}
-
 /** A format that chunks are given to. */
 interface Format {
-  /** Takes a chunk (undefined at the end) and adds what is whole now. */
-  take(chunk: Uint8Array | undefined, batch: ReadBatch): void;
+  /** Gives it the next chunk; undefined: there is no more. Only when it has nothing whole left of those before. */
+  push(chunk: Uint8Array | undefined): void;
+  /** Adds what is whole until the batch is full. */
+  take(batch: DocumentBatch): void;
 }
 
 class CsvFormat implements Format {
@@ -59,20 +55,20 @@ class CsvFormat implements Format {
     return new RowEncoder({ columns, ignoreBlanks, grace }, this.#ids);
   }
 
-  take(chunk: Uint8Array | undefined, batch: ReadBatch): void {
+  push(chunk: Uint8Array | undefined): void {
+    this.#reader.push(chunk);
+  }
+
+  take(batch: DocumentBatch): void {
     const reader = this.#reader;
-    reader.push(chunk);
-    while (reader.next()) {
+    while (!batch.isFull && reader.next()) {
       const { record } = reader;
       if (this.#encoder === undefined) {
         this.#encoder = this.#encoderFor(Array.from({ length: record.fields }, (_, i) => textOfBytes(fieldBytes(record, i)) ?? ''));
         continue;
       }
-      const row = this.#encoder.encode(record);
-      if (row instanceof Document) {
-        batch.documents.push(row);
-        batch.lines.push(record.line);
-      } else batch.faults.push({ line: record.line, message: row.fault });
+      const wrong = this.#encoder.encode(record, batch);
+      if (wrong !== undefined) batch.faults.push({ line: record.line, message: wrong.fault });
     }
   }
 }
@@ -84,14 +80,17 @@ class JsonFormat implements Format {
     this.#reader = new JsonReader(isArray);
   }
 
-  take(chunk: Uint8Array | undefined, batch: ReadBatch): void {
+  push(chunk: Uint8Array | undefined): void {
     this.#reader.push(chunk);
-    for (let record = this.#reader.next(); record !== undefined; record = this.#reader.next()) {
+  }
+
+  take(batch: DocumentBatch): void {
+    while (!batch.isFull) {
+      const record = this.#reader.next();
+      if (record === undefined) return;
       const made = documentOf(record.bytes);
-      if (made instanceof Document) {
-        batch.documents.push(made);
-        batch.lines.push(record.line);
-      } else batch.faults.push({ line: record.line, message: made });
+      if (made instanceof Document) batch.add(made.toBytes(), record.line);
+      else batch.faults.push({ line: record.line, message: made });
     }
   }
 }
@@ -108,7 +107,7 @@ function documentOf(bytes: Uint8Array): Document | string {
   }
 }
 
-const chunkBytes = 1024 * 1024;
+const chunkBytes = 256 * 1024;
 
 /** Reads a file as documents. */
 export class RecordSource {
@@ -136,19 +135,26 @@ export class RecordSource {
     return this.#offset;
   }
 
-  /** The documents of the next chunk; undefined at the end. */
-  async next(): Promise<ReadBatch | undefined> {
-    if (this.#ended) return undefined;
-    const chunk = new Uint8Array(chunkBytes);
-    const length = await this.#file.read(chunk, this.#offset);
-    this.#offset += length;
-    const batch: ReadBatch = { documents: [], lines: [], faults: [] };
-    if (length > 0) this.#format.take(chunk.subarray(0, length), batch);
-    if (length < chunkBytes) {
-      this.#ended = true;
-      this.#format.take(undefined, batch);
+  /** Fills an empty batch with what comes next; whether there was anything, be it faults. */
+  async fill(batch: DocumentBatch): Promise<boolean> {
+    for (;;) {
+      this.#format.take(batch);
+      if (batch.isFull) return true;
+      if (this.#ended) return batch.count > 0 || batch.faults.length > 0;
+      await this.#readChunk();
     }
-    return batch;
+  }
+
+  async #readChunk(): Promise<void> {
+    if (this.#offset >= this.size) {
+      this.#ended = true;
+      this.#format.push(undefined);
+      return;
+    }
+    const chunk = new Uint8Array(Math.min(chunkBytes, this.size - this.#offset));
+    const length = await this.#file.read(chunk, this.#offset);
+    this.#offset = length < chunk.length ? this.size : this.#offset + length;
+    if (length > 0) this.#format.push(chunk.subarray(0, length));
   }
 
   async close(): Promise<void> {

@@ -3,12 +3,13 @@
 
 import { must } from '../../base/assert.ts';
 import { encodeUtf8 } from '../../base/text.ts';
-import { Document } from '../../bson/index.ts';
+import { Document, writeInt32 } from '../../bson/index.ts';
 import type { ObjectIdGenerator, Value } from '../../bson/index.ts';
 import { inferCell, isCellFault, textOfBytes } from './cell.ts';
 import type { CellFault, CellType } from './cell.ts';
 import type { CsvRecord } from './csv-records.ts';
 import { fieldBytes } from './csv-records.ts';
+import type { DocumentBatch } from './document-batch.ts';
 
 /** A column of the file. */
 export interface Column {
@@ -26,114 +27,97 @@ export interface RowOptions {
   readonly grace: ParseGrace;
 }
 
-/** The document, or what is wrong with the record. */
-export type EncodedRow = Document | { readonly fault: string };
-
 const typeInt32 = 0x10;
 const typeString = 0x02;
-const typeObjectId = 0x07;
 const zero = 0x30;
 const minus = 0x2d;
+/** What comes before the bytes of an ObjectId that is the `_id`. */
+const idElement = Uint8Array.of(0x07, 0x5f, 0x69, 0x64, 0);
+/** No number of nine digits. */
+const noWhole = 0x7fffffff;
+/** Shorter texts are copied byte by byte: a view of them would cost more. */
+const textBytesMin = 48;
 
-/** Encodes records. */
+/** A column, ready to be written many times. */
+interface WrittenColumn extends Column {
+  /** The name with its closing zero. */
+  readonly nameBytes: Uint8Array;
+}
+
+/** Encodes records into batches. */
 export class RowEncoder {
   readonly #options: RowOptions;
+  readonly #columns: readonly WrittenColumn[];
   readonly #ids: ObjectIdGenerator;
-  readonly #names: readonly Uint8Array[];
   readonly #makesId: boolean;
   readonly #isFlat: boolean;
-  #buffer: Uint8Array = new Uint8Array(4096);
-  #length: number = 0;
 
   constructor(options: RowOptions, ids: ObjectIdGenerator) {
     this.#options = options;
     this.#ids = ids;
-    this.#names = options.columns.map(({ name }) => encodeUtf8(`${name}\0`));
+    this.#columns = options.columns.map((column) => ({ ...column, nameBytes: encodeUtf8(`${column.name}\0`) }));
     this.#makesId = !options.columns.some(({ name }) => name === '_id');
     this.#isFlat = options.columns.every(({ name }) => !name.includes('.')) && new Set(options.columns.map(({ name }) => name)).size === options.columns.length;
   }
 
-  /** Encodes one record; the document has memory of its own. */
-  encode(record: CsvRecord): EncodedRow {
+  /** Adds one record to a batch as a document; what is wrong with the record, if it is not added. */
+  encode(record: CsvRecord, batch: DocumentBatch): CellFault | undefined {
     if (record.fault !== undefined) return { fault: record.fault };
-    const { columns } = this.#options;
+    const columns = this.#columns;
     if (record.fields > columns.length) return { fault: `${record.fields} fields where the header names ${columns.length}` };
-    return this.#isFlat ? this.#flat(record) : this.#nested(record);
+    return this.#isFlat ? this.#flat(record, batch) : this.#nested(record, batch);
   }
 
-  #flat(record: CsvRecord): EncodedRow {
-    this.#length = 4;
-    if (this.#makesId) this.#id();
+  #flat(record: CsvRecord, batch: DocumentBatch): CellFault | undefined {
+    const start = batch.length;
+    batch.reserve(4 + idElement.length + 12);
+    batch.length = start + 4;
+    if (this.#makesId) this.#id(batch);
     for (let i = 0; i < record.fields; i++) {
-      const fault = this.#field(record, i);
-      if (fault !== undefined) return fault;
+      const fault = this.#field(record, i, batch);
+      if (fault === undefined) continue;
+      batch.length = start;
+      return fault;
     }
-    this.#reserve(1);
-    this.#buffer[this.#length++] = 0;
-    const bytes = this.#buffer.slice(0, this.#length);
-    putInt32(bytes, 0, bytes.length);
-    return Document.fromBytes(bytes);
-  }
-
-  #reserve(bytes: number): void {
-    if (this.#length + bytes <= this.#buffer.length) return;
-    const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#length + bytes));
-    larger.set(this.#buffer.subarray(0, this.#length));
-    this.#buffer = larger;
-  }
-
-  #id(): void {
-    this.#buffer.set([typeObjectId, 0x5f, 0x69, 0x64, 0], this.#length);
-    this.#buffer.set(this.#ids.next().bytes, this.#length + 5);
-    this.#length += 17;
-  }
-
-  #head(column: number, type: number, valueBytes: number): void {
-    const name = must(this.#names[column], 'a column');
-    this.#reserve(1 + name.length + valueBytes);
-    const buffer = this.#buffer;
-    buffer[this.#length++] = type;
-    for (let i = 0; i < name.length; i++) buffer[this.#length++] = name[i] as number;
-  }
-
-  /** Writes one field; what is wrong with it, if that stops the record. */
-  #field(record: CsvRecord, column: number): CellFault | undefined {
-    const { type } = must(this.#options.columns[column], 'a column');
-    const start = record.starts[column] as number;
-    const end = record.ends[column] as number;
-    if (start === end && this.#options.ignoreBlanks) return undefined;
-    if (type === undefined && record.quoted[column] !== true) {
-      const whole = smallWhole(record.bytes, start, end);
-      if (whole !== undefined) {
-        this.#head(column, typeInt32, 4);
-        putInt32(this.#buffer, this.#length, whole);
-        this.#length += 4;
-        return undefined;
-      }
-      if (isPlainText(record.bytes, start, end)) {
-        this.#text(record.bytes.subarray(start, end), column);
-        return undefined;
-      }
-    }
-    const cell = this.#cell(record, column);
-    if (isCellFault(cell)) return cell;
-    if (cell !== undefined) this.#value(column, cell);
+    batch.reserve(1);
+    batch.bytes[batch.length++] = 0;
+    writeInt32(batch.bytes, start, batch.length - start);
+    batch.end(record.line);
     return undefined;
   }
 
-  #text(bytes: Uint8Array, column: number): void {
-    this.#head(column, typeString, 5 + bytes.length);
-    putInt32(this.#buffer, this.#length, bytes.length + 1);
-    this.#buffer.set(bytes, this.#length + 4);
-    this.#length += 4 + bytes.length;
-    this.#buffer[this.#length++] = 0;
+  /** Writes an `_id`; there is room for it. */
+  #id(batch: DocumentBatch): void {
+    const { bytes } = batch;
+    let at = batch.length;
+    for (let i = 0; i < idElement.length; i++) bytes[at++] = idElement[i] as number;
+    this.#ids.writeNext(bytes, at);
+    batch.length = at + 12;
   }
 
-  #value(column: number, value: Value): void {
-    const bytes = Document.fromEntries([[must(this.#options.columns[column], 'a column').name, value]]).toBytes();
-    this.#reserve(bytes.length);
-    this.#buffer.set(bytes.subarray(4, bytes.length - 1), this.#length);
-    this.#length += bytes.length - 5;
+  /** Writes one field; what is wrong with it, if that stops the record. */
+  #field(record: CsvRecord, index: number, batch: DocumentBatch): CellFault | undefined {
+    const column = this.#columns[index] as WrittenColumn;
+    const start = record.starts[index] as number;
+    const end = record.ends[index] as number;
+    if (start === end && this.#options.ignoreBlanks) return undefined;
+    if (column.type === undefined && record.quoted[index] !== true) {
+      const { bytes } = record;
+      const whole = smallWhole(bytes, start, end);
+      if (whole !== noWhole) {
+        const at = writeHead(batch, column, typeInt32, 4);
+        writeInt32(batch.bytes, at, whole);
+        return undefined;
+      }
+      if (isPlainText(bytes, start, end)) {
+        writePlainText(batch, column, record, index);
+        return undefined;
+      }
+    }
+    const cell = this.#cell(record, index);
+    if (isCellFault(cell)) return cell;
+    if (cell !== undefined) writeCell(batch, column, cell);
+    return undefined;
   }
 
   /** The value of a field by its column's type; undefined: leave the field out. */
@@ -148,7 +132,7 @@ export class RowEncoder {
     return this.#options.grace === 'autoCast' ? inferCell(text) : { fault: `${name}: ${cell.fault}` };
   }
 
-  #nested(record: CsvRecord): EncodedRow {
+  #nested(record: CsvRecord, batch: DocumentBatch): CellFault | undefined {
     const root = new Map<string, NestedValue>();
     if (this.#makesId) root.set('_id', this.#ids.next());
     for (let i = 0; i < record.fields; i++) {
@@ -158,8 +142,43 @@ export class RowEncoder {
       const { name } = must(this.#options.columns[i], 'a column');
       if (cell !== undefined && !place(root, name.split('.'), cell)) return { fault: `${name} clashes with another column` };
     }
-    return documentOf(root);
+    batch.add(documentOf(root).toBytes(), record.line);
+    return undefined;
   }
+}
+
+/** Writes type and name of a field and makes room for its value; where the value goes. */
+function writeHead(batch: DocumentBatch, { nameBytes }: WrittenColumn, type: number, valueBytes: number): number {
+  batch.reserve(1 + nameBytes.length + valueBytes);
+  const { bytes } = batch;
+  let at = batch.length;
+  bytes[at++] = type;
+  for (let i = 0; i < nameBytes.length; i++) bytes[at++] = nameBytes[i] as number;
+  batch.length = at + valueBytes;
+  return at;
+}
+
+/** Writes a field as the text that it is. */
+function writePlainText(batch: DocumentBatch, column: WrittenColumn, record: CsvRecord, index: number): void {
+  const { bytes } = record;
+  const start = record.starts[index] as number;
+  const end = record.ends[index] as number;
+  const length = end - start;
+  let at = writeHead(batch, column, typeString, 5 + length);
+  const target = batch.bytes;
+  writeInt32(target, at, length + 1);
+  at += 4;
+  if (length >= textBytesMin) target.set(bytes.subarray(start, end), at);
+  else for (let i = 0; i < length; i++) target[at + i] = bytes[start + i] as number;
+  target[at + length] = 0;
+}
+
+function writeCell(batch: DocumentBatch, { name }: WrittenColumn, value: Value): void {
+  const bytes = Document.fromEntries([[name, value]]).toBytes();
+  const length = bytes.length - 5;
+  batch.reserve(length);
+  batch.bytes.set(bytes.subarray(4, 4 + length), batch.length);
+  batch.length += length;
 }
 
 type NestedValue = Value | Map<string, NestedValue>;
@@ -182,16 +201,16 @@ function documentOf(fields: Map<string, NestedValue>): Document {
   return Document.fromEntries([...fields].map(([name, value]) => [name, value instanceof Map ? documentOf(value) : value] as const));
 }
 
-/** The number that bytes[start, end) surely are, when it is whole and has at most nine digits. */
-function smallWhole(bytes: Uint8Array, start: number, end: number): number | undefined {
+/** The number that bytes[start, end) surely are, when it is whole and has at most nine digits; else `noWhole`. */
+function smallWhole(bytes: Uint8Array, start: number, end: number): number {
   const negative = bytes[start] === minus;
   const from = negative ? start + 1 : start;
   const digits = end - from;
-  if (digits < 1 || digits > 9 || (bytes[from] === zero && (digits > 1 || negative))) return undefined;
+  if (digits < 1 || digits > 9 || (bytes[from] === zero && (digits > 1 || negative))) return noWhole;
   let value = 0;
   for (let i = from; i < end; i++) {
     const digit = (bytes[i] as number) - zero;
-    if (digit < 0 || digit > 9) return undefined;
+    if (digit < 0 || digit > 9) return noWhole;
     value = value * 10 + digit;
   }
   return negative ? -value : value;
@@ -209,11 +228,3 @@ function isPlainText(bytes: Uint8Array, start: number, end: number): boolean {
   }
   return letters;
 }
-
-function putInt32(target: Uint8Array, at: number, value: number): void {
-  target[at] = value;
-  target[at + 1] = value >>> 8;
-  target[at + 2] = value >>> 16;
-  target[at + 3] = value >>> 24;
-}
-
