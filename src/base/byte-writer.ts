@@ -2,14 +2,19 @@
 // throughout; ByteReader reads it back. What `bytes` returns is a view that the next write may move or change.
 
 import { assert } from './assert.ts';
-import { copyBetween, grownLength } from './bytes.ts';
+import { copyBetween, grownLength, viewOf } from './bytes.ts';
 import { varintBytesMax, writeVarint } from './varint.ts';
+
+const noView = new DataView(new ArrayBuffer(0));
 
 /** Append-only bytes. */
 export class ByteWriter {
   #bytes: Uint8Array;
   #view: DataView;
   #length = 0;
+  /** What was copied from last. */
+  #source: Uint8Array | undefined;
+  #sourceView: DataView = noView;
 
   constructor(capacity = 256) {
     this.#bytes = new Uint8Array(capacity);
@@ -63,8 +68,17 @@ export class ByteWriter {
   append(source: Uint8Array, start = 0, end: number = source.length): void {
     const at = this.extend(end - start);
     // A view costs more than copying a few bytes one by one.
-    if (end - start > 48) this.#bytes.set(start === 0 && end === source.length ? source : source.subarray(start, end), at);
-    else for (let i = start; i < end; i++) this.#bytes[at + i - start] = source[i] as number;
+    if (end - start <= 24) for (let i = start; i < end; i++) this.#bytes[at + i - start] = source[i] as number;
+    else copyBetween(this.#viewOf(source), start, this.#view, at, end - start);
+  }
+
+  /** A view of the source; many ranges of one come one after the other. */
+  #viewOf(source: Uint8Array): DataView {
+    if (source !== this.#source) {
+      this.#source = source;
+      this.#sourceView = viewOf(source);
+    }
+    return this.#sourceView;
   }
 
   /** Appends a copy of source[start, end), which lies behind a view. */
@@ -98,6 +112,8 @@ export class ByteWriter {
   /** Forgets what was written and keeps the memory. */
   reset(): void {
     this.#length = 0;
+    this.#source = undefined;
+    this.#sourceView = noView;
   }
 
   /** What was written, sharing memory: good until the next call that writes. */

@@ -9,21 +9,21 @@ import { diskFull } from './throttle.ts';
 import type { Tree } from './tree/tree.ts';
 import type { StampedRows } from './types.ts';
 
-/** Rows with a stamp as the record takes them: a value in pieces, or the reference to one. */
+/** Rows with a stamp as the record takes them. */
 export interface StampedValues {
   readonly rows: StampedRows;
-  readonly values: readonly (readonly Uint8Array[] | Uint8Array)[];
+  readonly values: readonly StampedValue[];
 }
 
-function bytesOf(pieces: readonly Uint8Array[]): number {
-  let bytes = 0;
-  for (const piece of pieces) bytes += piece.length;
-  return bytes;
+/** A value, or the reference to one that lies elsewhere. */
+export interface StampedValue {
+  readonly bytes: Uint8Array;
+  readonly isReference: boolean;
 }
 
 /** Rows none of which is large. */
 export function plainRows(rows: StampedRows | undefined): StampedValues | undefined {
-  return rows === undefined ? undefined : { rows, values: rows.values };
+  return rows === undefined ? undefined : { rows, values: rows.values.map((bytes) => ({ bytes, isReference: false })) };
 }
 
 /** Blobs that somebody has written and may yet name. */
@@ -45,23 +45,24 @@ export class BlobWrites {
   /** Whether a row that comes with a commit is a large value. */
   static hasLarge(state: EngineState, { values }: StampedRows): boolean {
     const { largeValueBytes = 0 } = state.options.dictionary;
-    return largeValueBytes > 0 && values.some((pieces) => bytesOf(pieces) >= largeValueBytes);
+    return largeValueBytes > 0 && values.some(({ length }) => length >= largeValueBytes);
   }
 
   /** Writes a value; its reference. `no-space` on a full disk. */
   async write(tree: Tree, key: Uint8Array, value: Uint8Array): Promise<Uint8Array> {
     const { blobs, env } = this.#state;
-    return await this.#written(() => blobs.write([value], { dictionary: tree.id, key }, env.codecs.byName(tree.options.compression)));
+    return await this.#written(() => blobs.write(value, { dictionary: tree.id, key }, env.codecs.byName(tree.options.compression)));
   }
 
   /** The rows, with references in the place of large values. */
   async stamped(rows: StampedRows): Promise<StampedValues> {
     const { blobs, env, options } = this.#state;
-    const { largeValueBytes = 0, compression } = options.dictionary;
-    const values: (readonly Uint8Array[] | Uint8Array)[] = [];
-    for (const pieces of rows.values) {
-      const isLarge = largeValueBytes > 0 && bytesOf(pieces) >= largeValueBytes;
-      values.push(isLarge ? await this.#written(() => blobs.write(pieces, undefined, env.codecs.byName(compression))) : pieces);
+    const { largeValueBytes = 0 } = options.dictionary;
+    const codec = env.codecs.byName(rows.compression ?? options.dictionary.compression);
+    const values: StampedValue[] = [];
+    for (const bytes of rows.values) {
+      const isReference = largeValueBytes > 0 && bytes.length >= largeValueBytes;
+      values.push({ isReference, bytes: isReference ? await this.#written(() => blobs.write(bytes, undefined, codec)) : bytes });
     }
     return { rows, values };
   }

@@ -56,7 +56,7 @@ function writeStamped({ recordWriter }: EngineState, { rows, values }: StampedVa
   let [bytes, elsewhere] = [0, 0];
   values.forEach((value, place) => {
     bytes += recordWriter.stampedRow(id, place, value);
-    if (value instanceof Uint8Array) elsewhere += decodeReference(value).length - value.length;
+    if (value.isReference) elsewhere += decodeReference(value.bytes).length - value.bytes.length;
   });
   recordWriter.count(id, rows.counted, bytes + elsewhere);
   return { bytes, places: recordWriter.stampPlaces };

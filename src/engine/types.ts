@@ -205,10 +205,12 @@ export interface StampedRows {
   dictionary(): DictionaryId;
   /** Eight bytes, greater than every one given before. */
   stamp(): Uint8Array;
-  /** The value of each row, in pieces that are put together. */
-  readonly values: readonly (readonly Uint8Array[])[];
+  /** The value of each row. */
+  readonly values: readonly Uint8Array[];
   /** What they add to the dictionary's count of rows: one of them may stand for many. */
   readonly counted: number;
+  /** How those that are large values are compressed; absent: as in a dictionary whose creator says nothing. */
+  readonly compression?: CompressionName;
 }
 
 /** A lock that somebody waits for now. */

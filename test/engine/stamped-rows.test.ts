@@ -56,7 +56,7 @@ test('rows with stamps are in the order of commits, also of commits at once, and
     Array.from({ length: 60 }, async (_, i) => {
       const txn = engine.begin('statement');
       await txn.put(data, Uint8Array.of(i), text(`value ${i}`));
-      const rows: StampedRows = { dictionary: () => log, stamp: () => stamps.next(), values: [[text('first '), text(String(i))], [text(`second ${i}`)]], counted: 2 };
+      const rows: StampedRows = { dictionary: () => log, stamp: () => stamps.next(), values: [text(`first ${i}`), text(`second ${i}`)], counted: 2 };
       seqs.set(`first ${i}`, await txn.commit(rows));
     }),
   );
@@ -92,7 +92,7 @@ test('a commit of rows alone is a commit', async () => {
   const { engine, log } = await opened();
   const stamps = new Stamps();
   const before = engine.visible;
-  await engine.begin('statement').commit({ dictionary: () => log, stamp: () => stamps.next(), values: [[text('note')]], counted: 1 });
+  await engine.begin('statement').commit({ dictionary: () => log, stamp: () => stamps.next(), values: [text('note')], counted: 1 });
   assert.equal(engine.visible, before + 1);
   assert.deepEqual(await rowsOf(engine, log), [{ stamp: 1, place: 0, value: 'note' }]);
   await engine.close();

@@ -41,8 +41,8 @@ export interface CommitOperations extends CommitHead {
 
 /** The rows of a commit. */
 export interface EncodedCommit {
-  /** The value of each row in pieces; documents are not copied. */
-  readonly values: readonly (readonly Uint8Array[])[];
+  /** The value of each row. */
+  readonly values: readonly Uint8Array[];
   /** How many times the commit takes. */
   readonly ticks: number;
   /** Entries that a reader sees. */
@@ -54,39 +54,40 @@ function imagesOf({ before, after, o }: NewOperation): { before: Document | unde
   return bytes > imageBytesMax ? { before: undefined, after: undefined } : { before, after };
 }
 
-/** What comes before an operation's documents. Operations of one command have equal heads, so that of the last one is used again. */
-class HeadWriter {
-  #flags = -1;
-  #kind = -1;
-  #space = -1;
+/** Writes the operations of one row. */
+class OperationWriter {
+  readonly #writer: ByteWriter;
   #statement = -2;
-  #head: Uint8Array = new Uint8Array(0);
 
-  head(operation: NewOperation, images: ReturnType<typeof imagesOf>, space: number): Uint8Array {
-    const { statement = -2 } = operation;
-    const kind = kinds.indexOf(operation.kind);
-    const isNext = statement >= 0 && statement === this.#statement + 1;
-    const flags =
-      (operation.o2 === undefined ? 0 : operationFlags.o2) |
-      (images.before === undefined ? 0 : operationFlags.before) |
-      (images.after === undefined ? 0 : operationFlags.after) |
-      (isNext ? operationFlags.nextStatement : statement < 0 ? 0 : operationFlags.statement);
-    this.#statement = statement;
-    if ((flags & operationFlags.statement) === 0 && flags === this.#flags && kind === this.#kind && space === this.#space) return this.#head;
-    const writer = new ByteWriter(16);
-    writer.u8(kind);
-    writer.u8(flags);
-    writer.varint(space);
-    if ((flags & operationFlags.statement) !== 0) writer.varint(statement);
-    [this.#flags, this.#kind, this.#space, this.#head] = [flags, kind, space, writer.bytes()];
-    return this.#head;
+  constructor(writer: ByteWriter) {
+    this.#writer = writer;
   }
-}
 
-function writeOperation(pieces: Uint8Array[], operation: NewOperation, heads: HeadWriter, space: number): void {
-  const images = imagesOf(operation);
-  pieces.push(heads.head(operation, images, space), operation.o.toBytes());
-  for (const document of [operation.o2, images.before, images.after]) if (document !== undefined) pieces.push(document.toBytes());
+  write(operation: NewOperation, space: number): void {
+    const writer = this.#writer;
+    const { before, after } = imagesOf(operation);
+    const { o, o2, statement = -2 } = operation;
+    const isNext = statement >= 0 && statement === this.#statement + 1;
+    this.#statement = statement;
+    writer.u8(kinds.indexOf(operation.kind));
+    writer.u8(
+      (o2 === undefined ? 0 : operationFlags.o2) |
+        (before === undefined ? 0 : operationFlags.before) |
+        (after === undefined ? 0 : operationFlags.after) |
+        (isNext ? operationFlags.nextStatement : statement < 0 ? 0 : operationFlags.statement),
+    );
+    writer.varint(space);
+    if (!isNext && statement >= 0) writer.varint(statement);
+    this.#document(o);
+    if (o2 !== undefined) this.#document(o2);
+    if (before !== undefined) this.#document(before);
+    if (after !== undefined) this.#document(after);
+  }
+
+  #document(document: Document): void {
+    const { bytes, start, end } = document.raw;
+    this.#writer.append(bytes, start, end);
+  }
 }
 
 /** Bytes of an operation's documents. */
@@ -123,31 +124,31 @@ interface RowPlace {
   readonly more: boolean;
 }
 
-function encodeRow(operations: readonly NewOperation[], commit: CommitHead, { wallMs, tick, first, more }: RowPlace): Uint8Array[] {
+/** What a row begins with, at most, beside its owner and its collections, and an operation beside its documents. */
+const [headBytes, operationBytes] = [32, 16];
+
+function encodeRow(operations: readonly NewOperation[], commit: CommitHead, { wallMs, tick, first, more }: RowPlace): Uint8Array {
   const spaces: OperationSpace[] = [];
-  const body: Uint8Array[] = [];
-  const heads = new HeadWriter();
+  let bytes = headBytes;
   for (const operation of operations) {
-    let space = spaces.lastIndexOf(operation.space);
-    if (space < 0) space = spaces.push(operation.space) - 1;
-    writeOperation(body, operation, heads, space);
+    if (!spaces.includes(operation.space)) spaces.push(operation.space);
+    bytes += operationBytes + (operation.o2?.byteLength ?? 0) + sizeOf(operation);
   }
-  const head = new ByteWriter(128);
-  head.u8(rowFormat);
-  head.u8((commit.transaction ? rowFlags.transaction : 0) | (commit.owner === undefined ? 0 : rowFlags.owner) | (more ? rowFlags.more : 0));
-  head.varint(tick);
-  head.varint(first);
-  head.varint(operations.length);
-  head.varint(wallMs);
-  writeOwner(head, commit.owner);
-  head.varint(spaces.length);
-  for (const { ns, uuid } of spaces) head.append(Document.of({ ns, ui: uuid }).toBytes());
-  return [head.bytes(), ...body];
+  const spaceRows = spaces.map(({ ns, uuid }) => Document.of({ ns, ui: uuid }).toBytes());
+  const owner = commit.owner === undefined ? undefined : ownerRow(commit.owner);
+  const writer = new ByteWriter(spaceRows.reduce((sum, row) => sum + row.length, bytes + (owner?.length ?? 0)));
+  writer.u8(rowFormat);
+  writer.u8((commit.transaction ? rowFlags.transaction : 0) | (owner === undefined ? 0 : rowFlags.owner) | (more ? rowFlags.more : 0));
+  for (const number of [tick, first, operations.length, wallMs]) writer.varint(number);
+  if (owner !== undefined) writer.append(owner);
+  writer.varint(spaces.length);
+  for (const row of spaceRows) writer.append(row);
+  const operationWriter = new OperationWriter(writer);
+  for (const operation of operations) operationWriter.write(operation, spaces.lastIndexOf(operation.space));
+  return writer.bytes();
 }
 
-function writeOwner(head: ByteWriter, owner: OperationOwner | undefined): void {
-  if (owner !== undefined) head.append(Document.of({ lsid: owner.lsid, txnNumber: owner.txnNumber }).toBytes());
-}
+const ownerRow = ({ lsid, txnNumber }: OperationOwner): Uint8Array => Document.of({ lsid, txnNumber }).toBytes();
 
 /** How far the rows of a commit have come. */
 export interface RowProgress {
@@ -158,12 +159,12 @@ export interface RowProgress {
 }
 
 /** Rows for more operations of a commit, each with the tick that it begins at. `more`: others will follow. */
-export function encodeRows(operations: readonly NewOperation[], commit: CommitHead, from: RowProgress, { wallMs, more, rowBytes = rowBytesMax }: Pick<RowPlace, 'wallMs' | 'more'> & { readonly rowBytes?: number }): { readonly rows: readonly { readonly tick: number; readonly pieces: readonly Uint8Array[] }[]; readonly to: RowProgress } {
-  const rows: { tick: number; pieces: Uint8Array[] }[] = [];
+export function encodeRows(operations: readonly NewOperation[], commit: CommitHead, from: RowProgress, { wallMs, more, rowBytes = rowBytesMax }: Pick<RowPlace, 'wallMs' | 'more'> & { readonly rowBytes?: number }): { readonly rows: readonly { readonly tick: number; readonly value: Uint8Array }[]; readonly to: RowProgress } {
+  const rows: { tick: number; value: Uint8Array }[] = [];
   let { ticks, operations: first } = from;
   const parts = cut(operations, rowBytes, commit.transaction ? Infinity : rowOperationsMax);
   parts.forEach((part, at) => {
-    rows.push({ tick: ticks, pieces: encodeRow(part, commit, { wallMs, tick: ticks, first, more: more || at + 1 < parts.length }) });
+    rows.push({ tick: ticks, value: encodeRow(part, commit, { wallMs, tick: ticks, first, more: more || at + 1 < parts.length }) });
     first += part.length;
     ticks += commit.transaction ? 1 : part.length;
   });
@@ -173,7 +174,7 @@ export function encodeRows(operations: readonly NewOperation[], commit: CommitHe
 /** The rows of a commit with at least one operation. */
 export function encodeCommit(commit: CommitOperations, wallMs: number): EncodedCommit {
   const { rows, to } = encodeRows(commit.operations, commit, { ticks: 0, operations: 0 }, { wallMs, more: false });
-  return { values: rows.map(({ pieces }) => pieces), ticks: to.ticks, entries: to.ticks };
+  return { values: rows.map(({ value }) => value), ticks: to.ticks, entries: to.ticks };
 }
 
 /** Rows of a commit that lie in a dictionary of their own, and whose they are. */
@@ -184,14 +185,14 @@ export interface Elsewhere {
 }
 
 /** The row that stands for them. */
-export function encodeElsewhere({ dictionary, ticks, owner }: Elsewhere): Uint8Array[] {
+export function encodeElsewhere({ dictionary, ticks, owner }: Elsewhere): Uint8Array {
   const head = new ByteWriter(64);
   head.u8(elsewhereFormat);
   head.u8(owner === undefined ? 0 : rowFlags.owner);
   head.varint(dictionary);
   head.varint(ticks);
-  writeOwner(head, owner);
-  return [head.bytes()];
+  if (owner !== undefined) head.append(ownerRow(owner));
+  return head.bytes();
 }
 
 /** What such a row says; undefined for a row with operations. */

@@ -106,6 +106,8 @@ export class Oplog implements OperationLog {
       rows: {
         values,
         counted: entries,
+        // As the dictionaries of the log: it is written much more than it is read.
+        compression: 'lz4',
         dictionary: () => segments.current,
         stamp: () => {
           const first = times.reserve(ticks);

@@ -30,16 +30,6 @@ export function sideKey(tick: number): Uint8Array {
   return Uint8Array.of(tick >>> 24, tick >>> 16, tick >>> 8, tick);
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
-
 /** The rows of one transaction. */
 export class SideRows {
   readonly dictionary: DictionaryId;
@@ -69,7 +59,7 @@ export class SideRows {
     return eachSoon(rows.length, (index) => {
       const row = rows[index];
       if (row === undefined) return undefined;
-      const value = joined(row.pieces);
+      const { value } = row;
       return afterSoon(this.#engine.put(this.dictionary, sideKey(row.tick), value), () => {
         this.#engine.count(this.dictionary, 0, value.length);
       });

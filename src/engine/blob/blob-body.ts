@@ -21,19 +21,6 @@ const shrinks = 0.9;
 /** In the table of pieces: this one is as it was. */
 const plainPiece = 0x80000000;
 
-/** The bytes of a value that comes in parts, as one. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return only;
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
 /** The body of a value, compressed where that pays; else it is the value itself, not a copy. */
 export async function encodeBody(value: Uint8Array, codec: Codec, tasks: Tasks): Promise<BlobBody> {
   const compressed = codec.id !== 0 && isWorth(value, codec) ? await compress(value, codec, tasks) : undefined;

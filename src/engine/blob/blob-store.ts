@@ -4,7 +4,7 @@
 
 import { EngineError } from '../../base/errors.ts';
 import type { Codec, Env } from '../../env/index.ts';
-import { encodeBody, joined } from './blob-body.ts';
+import { encodeBody } from './blob-body.ts';
 import { blobBytes, decodeSegmentHead, encodeBlobHead, segmentHeadBytes, segmentKinds } from './blob-image.ts';
 import type { SegmentKind } from './blob-image.ts';
 import { BlobSegment, listBlobSegments, segmentPath } from './blob-segment.ts';
@@ -113,11 +113,10 @@ export class BlobStore {
   }
 
   /**
-   * Writes a value, in parts, into a blob of its own; not synced. It is pinned until `count` takes that back. `no-space`: nothing of it is kept. Any other
+   * Writes a value into a blob of its own; not synced. It is pinned until `count` takes that back. `no-space`: nothing of it is kept. Any other
    * error poisons.
    */
-  async write(parts: readonly Uint8Array[], owner: BlobOwner | undefined, codec: Codec): Promise<BlobPlace> {
-    const value = joined(parts);
+  async write(value: Uint8Array, owner: BlobOwner | undefined, codec: Codec): Promise<BlobPlace> {
     const body = await encodeBody(value, codec, this.#env.tasks);
     return await this.#append(owner, { ...body, stored: body.bytes.length, length: value.length });
   }

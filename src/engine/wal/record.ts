@@ -102,25 +102,19 @@ export class RecordWriter {
     }
   }
 
-  /**
-   * A put under a key that begins with a stamp; `place` is the rest of the key. The value comes in pieces, or is a reference to them. Gives the bytes of
-   * key and what is written of the value.
-   */
-  stampedRow(dictionary: number, place: number, value: readonly Uint8Array[] | Uint8Array): number {
+  /** A put under a key that begins with a stamp; `place` is the rest of the key. Gives the bytes of key and what is written of the value. */
+  stampedRow(dictionary: number, place: number, { bytes, isReference }: { readonly bytes: Uint8Array; readonly isReference: boolean }): number {
     const writer = this.#writer;
-    const pieces = value instanceof Uint8Array ? [value] : value;
-    let bytes = 0;
-    for (const piece of pieces) bytes += piece.length;
-    writer.u8(value instanceof Uint8Array ? tags.reference : tags.put);
+    writer.u8(isReference ? tags.reference : tags.put);
     writer.varint(dictionary);
     writer.varint(stampBytes + 2);
     this.#places.push(writer.length);
     writer.append(noStamp, 0, stampBytes);
     writer.u8(place >>> 8);
     writer.u8(place & 0xff);
-    writer.varint(bytes);
-    for (const piece of pieces) writer.append(piece, 0, piece.length);
-    return stampBytes + 2 + bytes;
+    writer.varint(bytes.length);
+    writer.append(bytes);
+    return stampBytes + 2 + bytes.length;
   }
 
   /** Where in the body stamps are to be put. */
