@@ -102,16 +102,25 @@ export class Background {
     if (this.#state.isFull) return;
     if (this.#state.log.bytesInUse > this.#state.options.logSegmentBytes) {
       this.#state.freezePinning(this.#visibleThen);
-      await this.#flushed();
+      await this.#flushedUpTo(this.#visibleThen);
     }
     await this.#checkpoints.run();
     this.#visibleThen = visible;
   }
 
-  /** Resolves when no front is frozen, or that will take long. */
-  async #flushed(): Promise<void> {
-    const { frozen, budget } = this.#state;
-    const over = (): boolean => frozen.size === 0 || this.#state.isFull || this.#state.failure !== undefined || this.#stop.signal.aborted;
+  /**
+   * Resolves when no frozen front holds what was visible at `seq`, or that takes long: what is written meanwhile is not waited for, since under
+   * steady writing some front is always frozen.
+   */
+  async #flushedUpTo(seq: number): Promise<void> {
+    const { frozen, budget, options, env } = this.#state;
+    const deadline = env.clock.monotonicMs() + options.checkpointPeriodMs / 2;
+    const isBelow = (): boolean => {
+      for (const tree of frozen) if ((tree.oldestUnflushed ?? Infinity) <= seq) return false;
+      return true;
+    };
+    const over = (): boolean =>
+      isBelow() || this.#state.isFull || this.#state.failure !== undefined || this.#stop.signal.aborted || env.clock.monotonicMs() >= deadline;
     if (!over()) await budget.wait(over);
   }
 
@@ -157,6 +166,7 @@ export class Background {
     await this.#state.env.tasks.pause();
     while (!this.#stop.signal.aborted && this.#state.failure === undefined) {
       this.#again = false;
+      this.#checkpointBeside();
       const result = await this.step();
       if (result === 'no-space') this.#state.reportFull();
       if (this.#state.isFull) await this.#makeRoom(result);
@@ -179,6 +189,11 @@ export class Background {
     }
     if (!logReady) state.freezePinning(Infinity);
     if (result !== 'done') await state.env.clock.sleep(fullWaitMs, this.#stop.signal);
+  }
+
+  /** What a checkpoint must make shorter does not wait until there is nothing else to do: under steady writing there always is. */
+  #checkpointBeside(): void {
+    if (!this.#state.isFull && this.#checkpoints.wanted) void this.#tryCheckpoint().catch((error: unknown) => this.#state.poison(error));
   }
 
   async #tryCheckpoint(): Promise<boolean> {

@@ -30,6 +30,8 @@ export class Checkpoints {
   readonly #state: EngineState;
   #table: BlockNumber | undefined;
   #running: Promise<void> | undefined;
+  /** Jobs that were done when the newest was captured. */
+  #jobs: number = 0;
 
   /** `table`: the dictionary table of the checkpoint that was opened. */
   constructor(state: EngineState, table: BlockNumber | undefined) {
@@ -43,6 +45,11 @@ export class Checkpoints {
     if (this.#running !== undefined) return false;
     if (budget.held('nodes') > options.cacheBytes / 8) return true;
     return !isBackingUp && log.bytesInUse > options.logBytes && this.#neededSeq() > (log.oldestFullSeq ?? Infinity);
+  }
+
+  /** Whether trees have changed since the newest was captured. */
+  get isBehind(): boolean {
+    return this.#state.counters.jobs !== this.#jobs;
   }
 
   /** Makes a checkpoint; when one is being made, waits for it and makes another, so that what was committed before the call is in it. */
@@ -89,6 +96,7 @@ export class Checkpoints {
   /** Takes references to everything that the checkpoint holds; synchronous. */
   #capture(): Capture {
     const state = this.#state;
+    this.#jobs = state.counters.jobs;
     state.store.wantForJobs(state.jobBytesWanted);
     const table = state.store.reserveNumber();
     if (this.#table !== undefined) state.store.drop(this.#table);
@@ -113,7 +121,7 @@ export class Checkpoints {
     await store.writeMeta(capture.table, encodeDictionaryTable(capture));
     // Under delayed durability the tree may hold what the log has not synced yet (law 2).
     await log.sync();
-    await store.publish(capture.root);
+    await store.publish(capture.root, this.#state.isTight);
   }
 
   /** Nodes that were written need not be kept any more; they stay while the cache has room. */

@@ -105,7 +105,9 @@ export class JobRunner {
     if (edit.flushed instanceof SpilledFront) this.#dropSpill(edit.flushed.spill);
     if (edit.flushed !== undefined) {
       state.blobs.count(edit.flushed.blobs(), 'inFronts', -1);
-      if (tree.frozen.length === 0) state.frozen.delete(tree);
+      // Others that wait are flushed before its next one.
+      state.frozen.delete(tree);
+      if (tree.frozen.length > 0) state.frozen.add(tree);
       state.throttle.flushed(edit.flushed.messageBytes, state.frozen.size > 0);
       state.chargeFronts(tree);
     }

@@ -36,6 +36,9 @@ const segmentBytes = 400;
 /** Between two checkpoints what has come is charged in steps of so much. */
 const tablesStep = 256 * 1024;
 
+/** A disk that was full is not given any space back for so long. */
+const tightMs = 600_000;
+
 /** Counters of an environment since it was opened. */
 export interface EngineCounters {
   commits: number;
@@ -115,7 +118,9 @@ export class EngineState {
   onWork: () => void = () => undefined;
   #log: RedoLog | undefined;
   #freezeLater: number = 0;
-  readonly #charged: Map<Tree, number> = new Map();
+  /** What of each tree's fronts is charged: memory held, and of that what messages take. */
+  readonly #charged: Map<Tree, { held: number; used: number }> = new Map();
+  #frontBytesUsed: number = 0;
   #resolveFatal: (error: Error) => void = () => undefined;
 
   constructor(env: Env, path: string, options: EngineOptions, store: BlockStore) {
@@ -193,6 +198,11 @@ export class EngineState {
     this.budget.wake();
   }
 
+  /** Whether the disk is full or was a short while ago: what is free in the file is not given away then. */
+  get isTight(): boolean {
+    return this.isFull || this.env.clock.monotonicMs() - this.fullSeenMs < tightMs;
+  }
+
   /** Weighs the nodes in memory that no checkpoint has yet by what holds on a full disk. */
   #weighAll(): void {
     for (const tree of this.trees.values()) {
@@ -236,12 +246,26 @@ export class EngineState {
   /** Charges what the tree's fronts hold now. */
   chargeFronts(tree: Tree): void {
     setIn(this.fronted, tree, tree.oldestUnflushed !== undefined);
-    const bytes = tree.frontBytes;
-    const change = bytes - (this.#charged.get(tree) ?? 0);
+    const { held, used } = tree.frontSizes;
+    const charged = this.#charged.get(tree) ?? { held: 0, used: 0 };
+    const change = held - charged.held;
+    this.#frontBytesUsed += used - charged.used;
+    [charged.held, charged.used] = [held, used];
+    if (held + used > 0) this.#charged.set(tree, charged);
+    else this.#charged.delete(tree);
     if (change === 0) return;
-    this.#charged.set(tree, bytes);
     this.budget.change('fronts', change);
     if (change > 0) this.cache.shrink();
+  }
+
+  /** Memory that messages in fronts take: less than what is held for them, and without its steps. */
+  get frontBytesUsed(): number {
+    return this.#frontBytesUsed;
+  }
+
+  /** Bytes of the log that only checkpoints make fewer; none while recovery replays. */
+  get logBytesInUse(): number {
+    return this.#log?.bytesInUse ?? 0;
   }
 
   /** Charges what the block table and the trees take in memory when that has changed by enough to be worth it. */
@@ -270,7 +294,9 @@ export class EngineState {
     this.fronted.delete(tree);
     this.dropped.delete(tree);
     for (const front of tree.fronts()) this.blobs.count(front.blobs(), 'inFronts', -1);
-    this.budget.change('fronts', -(this.#charged.get(tree) ?? 0));
+    const { held, used } = this.#charged.get(tree) ?? { held: 0, used: 0 };
+    this.#frontBytesUsed -= used;
+    this.budget.change('fronts', -held);
     this.#charged.delete(tree);
     let nodes = 0;
     for (const node of tree.dirty.values()) nodes += nodeBytes(node);

@@ -18,9 +18,6 @@ const movesMax = 256;
 /** Checkpoints after the last move: the tables that each writes anew find their place low in the file only when the one before has freed it. */
 const checkpointsMax = 3;
 
-/** A disk that was full is not given any space back for so long. */
-const tightMs = 600_000;
-
 /** What a piece of tidying came to. Without space there is nothing to tidy with. */
 export type TidyResult = 'done' | 'idle';
 
@@ -47,10 +44,8 @@ export class Tidy {
   /** Does one piece. */
   async step(): Promise<TidyResult> {
     const { state } = this.#parts;
-    // Where the disk was full a short while ago, what is free in the file is not given away.
-    const isTight = state.isFull || state.env.clock.monotonicMs() - state.fullSeenMs < tightMs;
-    if (this.#tidyAt === state.visible || state.isFull || (isTight && !state.blobs.isUsed)) return 'idle';
-    const result = await this.#step(isTight);
+    if (this.#tidyAt === state.visible || state.isFull) return 'idle';
+    const result = await this.#step(state.isTight);
     if (result === 'idle') this.#tidyAt = state.visible;
     return result;
   }
@@ -76,7 +71,14 @@ export class Tidy {
     }
     if (this.#emptyBlobs()) return 'done';
     if (!isTight && this.#moves < movesMax && (await this.#moveDown())) return 'done';
-    if (this.#moves > 0 || this.#freed) this.#checkpointsLeft = checkpointsMax;
+    return await this.#lastCheckpoints();
+  }
+
+  /** Checkpoints behind what was tidied: they free its space. */
+  async #lastCheckpoints(): Promise<TidyResult> {
+    const { state } = this.#parts;
+    // What was flushed by others asks for less to be kept too.
+    if (this.#moves > 0 || this.#freed || this.#checkpoints.isBehind) this.#checkpointsLeft = checkpointsMax;
     else if (this.#checkpointsLeft === 0 || !state.store.isLoose) return 'idle';
     this.#checkpointsLeft -= 1;
     this.#moves = 0;

@@ -405,7 +405,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '27', name: 'sorted pieces do not merge in the order of age', caught: history(4),
-    file: 'tree/front.js', from: 'return order !== 0 ? order : b - a;', to: 'return order !== 0 ? order : a - b;',
+    file: 'tree/front-image.js', from: 'return order !== 0 ? order : b - a;', to: 'return order !== 0 ? order : a - b;',
   },
   {
     law: '28', name: 'a filter does not know a key of its basements', caught: history(22),

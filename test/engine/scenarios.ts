@@ -15,6 +15,7 @@ import { spaceScenarios } from './space-scenarios.ts';
 import { spillCrashes, spilledLocks, spilledMarks, spillGivenBack, spillMuch } from './spill-scenarios.ts';
 import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
+import { steadyScenarios } from './steady-scenarios.ts';
 import { updateScenarios } from './update-scenarios.ts';
 import { workerScenarios } from './worker-scenarios.ts';
 
@@ -380,7 +381,7 @@ async function fullDisk(open: OpenEnvironment): Promise<void> {
     assert.ok(after.freeableBytes > before.freeableBytes + 150_000, `${before.freeableBytes} bytes were free, ${after.freeableBytes} are`);
     for (let i = 0; i < 5; i++) await put(engine, id, `again ${i}`, random.bytes(2000));
     assert.equal(engine.statistics().dataFileBytes, after.dataFileBytes);
-    const fates = await Promise.all([...Array(12).keys()].map(async (i) => codeOf(() => put(engine, id, `new ${i}`, random.bytes(30_000)))));
+    const fates = await Promise.all([...Array(60).keys()].map(async (i) => codeOf(() => put(engine, id, `new ${i}`, random.bytes(30_000)))));
     assert.ok(fates.includes('no-space') && fates.every((code) => code === 'none' || code === 'no-space'), fates.join());
     sim.files.setCapacity(2 ** 30);
   });
@@ -432,5 +433,6 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   ...largeValueScenarios,
   ...updateScenarios,
   ...workerScenarios,
+  ...steadyScenarios,
   ...spaceScenarios,
 };

@@ -102,6 +102,8 @@ export class SimFiles implements FileSystem {
   #capacityBytes: number;
   #operations = 0;
   #isOff = false;
+  /** What an operation takes beyond its usual time: a disk that others use too. */
+  slow: ((kind: Operation, path: string, timeMs: number) => number) | undefined;
   /** Called before each operation begins: a crash image of this moment may be taken here. */
   onOperation: ((kind: Operation, path: string) => void) | undefined;
 
@@ -261,7 +263,7 @@ export class SimFiles implements FileSystem {
     if (this.faults.crashesAt(action.kind)) this.turnOff();
     const { clock, random } = this.#parts;
     const slow = random.below(slowOdds) === 0 ? 10 : 1;
-    const ms = this.#durationMs[action.kind] * slow * (0.2 + random.fraction()) + this.#heldFor(action.kind);
+    const ms = this.#durationMs[action.kind] * slow * (0.2 + random.fraction()) + this.#heldFor(action.kind) + (this.slow?.(action.kind, action.path, clock.time) ?? 0);
     return new Promise<T>((resolve, reject) => {
       clock.after(ms, () => {
         this.#outstanding.delete(action);

@@ -12,6 +12,8 @@ export interface SimWorkerOptions {
   readonly dies: boolean;
   /** After how many messages each worker dies, one after the other, in the place of what the seed says; those after them live. */
   readonly deaths?: readonly number[];
+  /** How long messages take at the given time. */
+  readonly slow?: (timeMs: number) => number;
 }
 
 /** Messages, either way, after which a worker dies at the latest. */
@@ -22,6 +24,7 @@ export class SimWorkers {
   readonly #clock: Clock;
   readonly #random: SimRandom;
   readonly #codecs: Codecs;
+  readonly #slow: SimWorkerOptions['slow'];
   readonly #dies: boolean;
   readonly #planned: number[] | undefined;
   deaths: number = 0;
@@ -32,13 +35,14 @@ export class SimWorkers {
     this.#random = random;
     this.#codecs = codecs;
     this.#dies = options.dies;
+    this.#slow = options.slow;
     this.#planned = options.deaths === undefined ? undefined : [...options.deaths];
   }
 
   connect(): WorkerChannel {
     const lives = this.#planned === undefined ? this.#drawn() : (this.#planned.shift() ?? Infinity);
     return new SimChannel(this.#codecs, lives, async () => {
-      await this.#clock.sleep(this.#random.fraction() * 0.2);
+      await this.#clock.sleep(this.#random.fraction() * 0.2 + (this.#slow === undefined ? 0 : this.#slow(this.#clock.monotonicMs())));
     }, () => {
       this.deaths += 1;
     });

@@ -245,9 +245,9 @@ export class BlockStore {
 
   /**
    * Makes the captured state the one that recovery starts from: block table, sync, superblock, sync. Resolves when it is durable; then the
-   * space of what only older checkpoints had is free. `no-space` before the superblock: the caller cancels. Any other error poisons.
+   * space of what only older checkpoints had is free; the file keeps it with `isTight`. `no-space` before the superblock: the caller cancels. Any other error poisons.
    */
-  async publish(root: CheckpointRoot): Promise<void> {
+  async publish(root: CheckpointRoot, isTight: boolean = false): Promise<void> {
     const captured = must(this.#captured, 'a checkpoint was begun');
     const table = await this.#writeTable(captured);
     await this.#file.sync();
@@ -269,7 +269,7 @@ export class BlockStore {
     if (before.table !== undefined) this.#releaseTwice(before.table);
     await this.#freeLimbo();
     await this.#file.keepReserve(this.#reserve());
-    await this.#file.cutTail();
+    if (!isTight) await this.#file.cutTail();
   }
 
   /** Gives a checkpoint up that found no space. Meta blocks that it wrote stay the newest versions of their numbers. */

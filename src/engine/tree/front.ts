@@ -12,17 +12,9 @@ import { emptySlice, messageKinds } from '../run/message.ts';
 import type { MessageSlice } from '../run/message.ts';
 import { rangeBytes } from '../run/range-delete.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
-
-// One row of `#rows` an entry.
-const keyStart = 0;
-const keyLength = 1;
-const valueLength = 2;
-const seqLow = 3;
-const seqHigh = 4;
-const kind = 5; // low byte; above it, of an update: how many follow one another up to it
-const older = 6; // entry with the same key before this one, plus 1; 0: none
-const hash = 7;
-const width = 8;
+import { hash, keyLength, keyStart, kind, older, seqHigh, seqLow, valueLength, width } from './front-image.ts';
+import type { FrontImage } from './front-image.ts';
+import { FrontOrder } from './front-order.ts';
 
 const [twoTo32, kindMask, chainShift] = [4294967296, 0xff, 8];
 
@@ -34,13 +26,7 @@ function copyInto(target: Uint8Array, at: number, source: Uint8Array): void {
 
 /** What an empty front holds: there may be 50,000. */
 const [noBytes, noView, noRows]: [Uint8Array, DataView, Uint32Array] = [new Uint8Array(0), viewOf(new Uint8Array(0)), new Uint32Array(0)];
-const [noPieces, noRanges]: [Uint32Array[], RangeDelete[]] = [[], []];
-
-/** The bytes of a front's messages, and where they lie. */
-export interface FrontImage {
-  readonly arena: Uint8Array;
-  readonly rows: Uint32Array;
-}
+const noRanges: RangeDelete[] = [];
 
 /** A buffer of messages. Entries are numbered in the order they came. */
 export class Front {
@@ -51,8 +37,7 @@ export class Front {
   #count: number = 0;
   #table: Uint32Array;
   #keys: number = 0;
-  #pieces: Uint32Array[] = noPieces;
-  #sorted: number = 0;
+  #order: FrontOrder = FrontOrder.none;
   /** The newest seq of any entry; 0 when empty. */
   seqMax: number = 0;
   /** The oldest seq of any entry; 0 when empty. */
@@ -95,8 +80,7 @@ export class Front {
     this.#count = 0;
     this.#keys = 0;
     this.#table.fill(0);
-    this.#pieces = noPieces;
-    this.#sorted = 0;
+    this.#order = FrontOrder.none;
     this.seqMax = 0;
     this.seqMin = 0;
     this.rows = 0;
@@ -121,9 +105,12 @@ export class Front {
 
   /** Memory held, for the budget. */
   get byteSize(): number {
-    let size = this.#arena.length + this.#rows.byteLength + this.#table.byteLength + this.#rangeBytes;
-    for (const piece of this.#pieces) size += piece.byteLength;
-    return size;
+    return this.#arena.length + this.#rows.byteLength + this.#table.byteLength + this.#order.byteSize + this.#rangeBytes;
+  }
+
+  /** What of it the entries take. */
+  get usedBytes(): number {
+    return this.#used + this.#count * (width * 4 + 12) + this.#order.byteSize + this.#rangeBytes;
   }
 
   get #rangeBytes(): number {
@@ -361,8 +348,7 @@ export class Front {
       this.#used = start;
     }
     this.#count = Math.min(this.#count, count);
-    this.#pieces = noPieces;
-    this.#sorted = 0;
+    this.#order = FrontOrder.none;
     this.seqMax = this.#count === 0 ? 0 : this.seq(this.#count - 1);
     if (this.#count === 0) this.seqMin = 0;
     for (const { seq } of this.ranges) this.seqMax = Math.max(this.seqMax, seq);
@@ -383,104 +369,19 @@ export class Front {
     }
   }
 
-  /**
-   * The entries in order: pieces, each sorted by (key ascending, seq descending). The arrays never change; entries that come later are in
-   * pieces of later calls.
-   */
+  /** The entries in order: pieces, each sorted by (key ascending, seq descending), which never change; entries that come later are in pieces of later calls. */
   sortedPieces(): readonly Uint32Array[] {
-    if (this.#sorted < this.#count) {
-      const pieces = this.#pieces.length === 0 ? [] : this.#pieces;
-      pieces.push(this.#sort(this.#sorted, this.#count));
-      this.#pieces = pieces;
-      this.#sorted = this.#count;
-      for (;;) {
-        const last = pieces.at(-1);
-        const before = pieces.at(-2);
-        if (last === undefined || before === undefined || before.length > last.length * 2) break;
-        pieces.splice(-2, 2, this.#merge(before, last));
-      }
-    }
-    return this.#pieces;
+    return this.#ownOrder().upTo(this);
   }
 
   /** All entries in one sorted piece. */
   sortedWhole(): Uint32Array {
-    const pieces = [...this.sortedPieces()];
-    while (pieces.length > 1) {
-      const last = pieces.pop() as Uint32Array;
-      const before = pieces.pop() as Uint32Array;
-      pieces.push(this.#merge(before, last));
-    }
-    this.#pieces = pieces;
-    return pieces[0] ?? new Uint32Array(0);
+    return this.#ownOrder().whole(this);
   }
 
-  /** Sorts by a 64-bit number of key prefix and index in the native sort, then orders what has equal prefixes. */
-  #sort(from: number, to: number): Uint32Array {
-    const length = to - from;
-    const skip = this.#commonPrefix(from, to);
-    const numbers = new BigUint64Array(length);
-    const halves = new Uint32Array(numbers.buffer);
-    for (let i = 0; i < length; i++) {
-      halves[i * 2] = i;
-      halves[i * 2 + 1] = this.#prefix(from + i, skip);
-    }
-    numbers.sort();
-    const order = new Uint32Array(length);
-    for (let i = 0; i < length; i++) order[i] = from + (halves[i * 2] as number);
-    for (let i = 0; i < length; ) {
-      let end = i + 1;
-      while (end < length && halves[end * 2 + 1] === halves[i * 2 + 1]) end++;
-      if (end - i > 1) order.subarray(i, end).sort((a, b) => this.#compare(a, b));
-      i = end;
-    }
-    return order;
-  }
-
-  #commonPrefix(from: number, to: number): number {
-    const first = this.key(from);
-    let common = first.length;
-    for (let entry = from + 1; entry < to && common > 0; entry++) {
-      const start = this.#rows[entry * width + keyStart] as number;
-      const length = this.#rows[entry * width + keyLength] as number;
-      if (length < common) common = length;
-      for (let i = 0; i < common; i++) if (this.#arena[start + i] !== first[i]) common = i;
-    }
-    return common;
-  }
-
-  /** Four bytes of the key after the common prefix, zeros behind its end. */
-  #prefix(entry: number, skip: number): number {
-    const start = (this.#rows[entry * width + keyStart] as number) + skip;
-    const length = (this.#rows[entry * width + keyLength] as number) - skip;
-    const arena = this.#arena;
-    const a = length > 0 ? (arena[start] as number) : 0;
-    const b = length > 1 ? (arena[start + 1] as number) : 0;
-    const c = length > 2 ? (arena[start + 2] as number) : 0;
-    const d = length > 3 ? (arena[start + 3] as number) : 0;
-    return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
-  }
-
-  #compare(a: number, b: number): number {
-    const rows = this.#rows;
-    const aStart = rows[a * width + keyStart] as number;
-    const bStart = rows[b * width + keyStart] as number;
-    const aEnd = aStart + (rows[a * width + keyLength] as number);
-    const bEnd = bStart + (rows[b * width + keyLength] as number);
-    const order = compareRange(this.#arena, aStart, aEnd, this.#arena, bStart, bEnd);
-    // Of equal keys the later entry is the newer one.
-    return order !== 0 ? order : b - a;
-  }
-
-  #merge(a: Uint32Array, b: Uint32Array): Uint32Array {
-    const merged = new Uint32Array(a.length + b.length);
-    let i = 0;
-    let j = 0;
-    for (let at = 0; at < merged.length; at++) {
-      const takeA = j >= b.length || (i < a.length && this.#compare(a[i] as number, b[j] as number) < 0);
-      merged[at] = takeA ? (a[i++] as number) : (b[j++] as number);
-    }
-    return merged;
+  #ownOrder(): FrontOrder {
+    if (this.#order === FrontOrder.none && this.#count > 0) this.#order = new FrontOrder();
+    return this.#order;
   }
 
   /** First index in a sorted piece whose key is at or after `key`. */

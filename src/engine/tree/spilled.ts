@@ -67,6 +67,10 @@ export class SpilledFront {
     return size;
   }
 
+  get usedBytes(): number {
+    return this.byteSize;
+  }
+
   appendRange(range: RangeDelete): void {
     this.ranges = [range, ...this.ranges];
   }

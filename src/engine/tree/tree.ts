@@ -172,11 +172,14 @@ export class Tree {
     return this.frozen.length === 0 ? [this.active] : [this.active, ...this.frozen];
   }
 
-  /** Memory held by the fronts. */
-  get frontBytes(): number {
-    let bytes = this.active.byteSize;
-    for (const front of this.frozen) bytes += front.byteSize;
-    return bytes;
+  /** Memory held by the fronts, and what of it messages take. */
+  get frontSizes(): { readonly held: number; readonly used: number } {
+    let [held, used] = [this.active.byteSize, this.active.usedBytes];
+    for (const front of this.frozen) {
+      held += front.byteSize;
+      used += front.usedBytes;
+    }
+    return { held, used };
   }
 
   /** The oldest seq that is only in a front, or undefined. */

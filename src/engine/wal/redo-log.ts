@@ -76,6 +76,7 @@ export class RedoLog implements CommitLog {
   #closed: boolean = false;
   /** Segments before the current one, oldest first, with the seq of their last record. */
   #full: { readonly file: SegmentFile; readonly size: number; readonly lastSeq: number }[] = [];
+  #fullBytes: number = 0;
   #spares: { readonly path: string; readonly size: number }[] = [];
   readonly counters: { bytes: number; syncs: number; groups: number } = { bytes: 0, syncs: 0, groups: 0 };
 
@@ -136,8 +137,10 @@ export class RedoLog implements CommitLog {
     const lastSeq = end.lastSeqs.get(file.number);
     if (file.number >= from && lastSeq !== undefined) {
       const handle = await this.#env.files.open(file.path, 'read');
-      this.#full.push({ file, size: await handle.size(), lastSeq });
+      const size = await handle.size();
       await handle.close();
+      this.#full.push({ file, size, lastSeq });
+      this.#fullBytes += size;
     } else await this.#env.files.remove(file.path);
   }
 
@@ -151,14 +154,13 @@ export class RedoLog implements CommitLog {
   }
 
   get bytesOnDisk(): number {
-    const full = this.#full.reduce((sum, segment) => sum + segment.size, 0);
     const spare = this.#spares.reduce((sum, segment) => sum + segment.size, 0);
-    return full + spare + this.#segment.size + (this.#next?.size ?? 0);
+    return this.#fullBytes + spare + this.#segment.size + (this.#next?.size ?? 0);
   }
 
   /** Bytes of segments that hold records, the current one counted as far as it is written. */
   get bytesInUse(): number {
-    return this.#full.reduce((sum, segment) => sum + segment.size, 0) + this.#offset;
+    return this.#fullBytes + this.#offset;
   }
 
   /** The number of the segment in which reading must begin to find the record `seq`. */
@@ -313,6 +315,7 @@ export class RedoLog implements CommitLog {
     assert(next !== undefined && next.size >= length, 'room was made in the next segment');
     this.#next = undefined;
     this.#full.push({ file: { number: full.number, path: full.file.path }, size: full.size, lastSeq });
+    this.#fullBytes += full.size;
     this.#segment = next;
     this.#offset = 0;
     await full.file.close();
@@ -395,6 +398,7 @@ export class RedoLog implements CommitLog {
     while (this.#full.length > 0 && (this.#full[0]?.lastSeq ?? Infinity) <= seq) {
       const segment = this.#full.shift();
       if (segment === undefined) break;
+      this.#fullBytes -= segment.size;
       if (this.#writer.preallocates && this.#spares.length < sparesMax && segment.size <= this.#options.segmentBytes) this.#spares.push({ path: segment.file.path, size: segment.size });
       else await this.#env.files.remove(segment.file.path);
     }

@@ -10,7 +10,7 @@ import type { CodecName } from '../../../env/index.ts';
 import { Fences } from '../../run/fences.ts';
 import type { RangeDelete } from '../../run/range-delete.ts';
 import { Front } from '../front.ts';
-import type { FrontImage } from '../front.ts';
+import type { FrontImage } from '../front-image.ts';
 import type { Extent } from '../node.ts';
 import { basementsOf, batchOf } from './merge-request.ts';
 import type { DuplicateRow, ExtentSource, LargeRequest, MergeCut, MergeSource, MergeWork, StoredRequest } from './merge-request.ts';
