@@ -1,5 +1,5 @@
 // The conformance list over bare sockets: every case on a connection that must carry one more request afterwards (so that a body one byte too long
-// or too short is seen), or must be closed. The list runs over every FileStore.
+// or too short is seen), or must be closed. The list runs over every FileStore, and over what the official driver has planted.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -11,6 +11,7 @@ import { messageCases } from './conformance/messages.ts';
 import { pathCases } from './conformance/paths.ts';
 import { rangeCases } from './conformance/ranges.ts';
 import { plantWorld } from './conformance/world.ts';
+import { plantByDriver } from '../support/remote-store.ts';
 import { GatewayForTest, jsonOf, requestHead } from './gateway-for-test.ts';
 import type { RawAnswer, RawClient } from './gateway-for-test.ts';
 
@@ -30,8 +31,10 @@ class Subject {
     this.#client = opened.client();
   }
 
-  static async open(opened: GatewayForTest): Promise<Subject> {
+  static async open(opened: GatewayForTest, isByDriver: boolean): Promise<Subject> {
+    const unplant = isByDriver ? await plantByDriver(opened.opened) : undefined;
     const contents = await plantWorld(opened.opened);
+    await unplant?.();
     const tags = new Map<string, string>();
     for (const [name, path] of [['film.mp4', '/files/film.mp4'], ['twin 0', '/files/twin.mp4?revision=0'], ['twin 1', '/files/twin.mp4']] as const) {
       tags.set(name, (await opened.ask('HEAD', path)).fields['etag']!);
@@ -111,11 +114,11 @@ function assertProblem(answer: RawAnswer, code: string): void {
   assert.equal(/stack|node_modules|\.js:|mongodb:/.test(Buffer.from(answer.body).toString()), false);
 }
 
-for (const [store, open] of Object.entries({ embedded: () => GatewayForTest.open(), remote: () => GatewayForTest.open({}, 'remote') })) {
-  describe(`a gateway over the ${store} store`, () => {
+for (const [name, over, isByDriver] of [['embedded store', 'embedded', false], ['remote store', 'remote', false], ['embedded store, planted by the official driver', 'embedded', true]] as const) {
+  describe(`a gateway over the ${name}`, () => {
     let subject: Subject;
     before(async () => {
-      subject = await Subject.open(await open());
+      subject = await Subject.open(await GatewayForTest.open({}, over), isByDriver);
     });
     after(() => subject.close());
     for (const [list, cases] of Object.entries(lists)) {

@@ -140,11 +140,11 @@ export class GatewayForTest {
 
   /** `remote`: the gateway is in front of a server that has the data. */
   static async open(limits: Partial<GatewayLimits> = {}, over: 'embedded' | 'remote' = 'embedded', options: Pick<Partial<GatewayOptions>, 'access' | 'origins'> = {}): Promise<GatewayForTest> {
+    const page = await loadPageFiles((await openHostEnv()).files);
     const opened = await StoreForTest.open();
     const remote = over === 'remote' ? await openRemoteFor(opened) : undefined;
     const events: GatewayEvent[] = [];
     const { clock, random } = opened.env;
-    const page = await loadPageFiles((await openHostEnv()).files);
     const gateway = await Gateway.listen({
       ...options, host: '127.0.0.1', port: 0, store: remote?.store ?? opened.store, db: 'test', clock, random, page, limits: { closeGraceMs: 0, ...limits }, onEvent: (event) => events.push(event),
     });

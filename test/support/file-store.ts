@@ -69,9 +69,13 @@ export class StoreForTest {
     return ObjectId.from(this.#ids.toString(16).padStart(24, '0'));
   }
 
+  /** What puts documents in, where it is not the catalog; it gives back what it cannot put in. */
+  insertThrough: ((collection: string, documents: readonly Document[]) => Promise<readonly Document[]>) | undefined;
+
   /** Puts documents into a collection of the database `test`. */
   async insert(collection: string, documents: readonly Document[]): Promise<void> {
-    for (const document of documents) {
+    const rest = this.insertThrough === undefined ? documents : await this.insertThrough(collection, documents);
+    for (const document of rest) {
       await this.catalog.run(async (txn) => {
         const found = await this.catalog.ensureCollection(txn, namespaceOf('test', collection));
         await found.insert(txn, found.prepare(document));

@@ -1,5 +1,8 @@
 // The remote FileStore over a server of our own that has the same data as a store for test: what is planted here is read there over the wire.
 
+import { equalBytes } from '../../src/base/bytes.ts';
+import { BSON, MongoClient } from 'mongodb';
+import type { Document } from '../../src/bson/index.ts';
 import { openCommandServer } from '../../src/command/index.ts';
 import { openHostNetwork } from '../../src/env/index.ts';
 import { openRemoteStore } from '../../src/gridfs/index.ts';
@@ -34,4 +37,22 @@ export async function openRemoteFor({ env, engine, catalog }: StoreForTest): Pro
     if (bugs.length > 0) throw bugs[0];
   };
   return { store, uri, counters, close };
+}
+
+/** Lets the official driver plant what a test plants in the store from now on; what is given ends that. What a driver cannot write (a date beyond calendars) comes as before. */
+export async function plantByDriver(opened: StoreForTest): Promise<() => Promise<void>> {
+  const remote = await openRemoteFor(opened);
+  const client = await MongoClient.connect(remote.uri);
+  const asDriver = (document: Document): BSON.Document => BSON.deserialize(document.toBytes(), { promoteValues: false });
+  const canWrite = (document: Document): boolean => equalBytes(BSON.serialize(asDriver(document)), document.toBytes());
+  opened.insertThrough = async (collection, documents) => {
+    const own = documents.filter(canWrite).map(asDriver);
+    if (own.length > 0) await client.db('test').collection(collection).insertMany(own);
+    return documents.filter((document) => !canWrite(document));
+  };
+  return async () => {
+    opened.insertThrough = undefined;
+    await client.close();
+    await remote.close();
+  };
 }
