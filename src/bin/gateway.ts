@@ -16,13 +16,25 @@ const connectMs = 5000;
 
 /** Users that are kept connected. */
 const usersMax = 100;
+/** A password that was right is asked of the server again after so long: it may have been changed, or the user be gone. */
+const trustedMs = 300_000;
+/** Connections of those who are not asked any more are kept for what goes on with them. */
+const goingMs = 600_000;
+
+interface RemoteUser {
+  readonly store: Promise<FileStore>;
+  readonly sinceMs: number;
+}
 
 /** Users of the server behind: each has connections of their own, so what they may do is that server's to say. */
 class RemoteUsers {
   readonly #uri: string;
   readonly #db: string;
   readonly #env: Env;
-  readonly #stores: Map<string, Promise<FileStore>> = new Map();
+  readonly #users: Map<string, RemoteUser> = new Map();
+  /** Those that were replaced, to be closed. */
+  readonly #old: Set<Promise<FileStore>> = new Set();
+  readonly #closing: AbortController = new AbortController();
 
   constructor(uri: string, db: string, env: Env) {
     this.#uri = uri;
@@ -40,28 +52,44 @@ class RemoteUsers {
 
   async #logInAt(user: NonNullable<RemoteOptions['user']>): Promise<Caller | undefined> {
     const key = JSON.stringify([user.name, user.db, user.password]);
-    const known = this.#stores.get(key) ?? openRemoteStore(this.#uri, this.#env, { connectMs, user });
-    this.#stores.delete(key);
+    const nowMs = this.#env.clock.monotonicMs();
+    let known = this.#users.get(key);
+    if (known === undefined || nowMs - known.sinceMs >= trustedMs) {
+      this.#forget(key);
+      known = { store: openRemoteStore(this.#uri, this.#env, { connectMs, user }), sinceMs: nowMs };
+      // At once, so that many questions of a new user are one login.
+      this.#users.set(key, known);
+      const [oldest] = this.#users.keys();
+      if (this.#users.size > usersMax && oldest !== undefined) this.#forget(oldest);
+    }
     try {
-      const store = await known;
-      this.#stores.set(key, known);
-      await this.#closeOldest();
-      return { may: (right) => right !== 'status', store };
+      return { may: (right) => right !== 'status', store: await known.store };
     } catch (error) {
+      if (this.#users.get(key) === known) this.#users.delete(key);
       if (error instanceof CommandError && error.code === 18) return undefined;
       throw error;
     }
   }
 
-  async #closeOldest(): Promise<void> {
-    const [oldest] = this.#stores;
-    if (this.#stores.size <= usersMax || oldest === undefined) return;
-    this.#stores.delete(oldest[0]);
-    await (await oldest[1]).close();
+  /** Closes what was there for the key when nobody uses it any more. */
+  #forget(key: string): void {
+    const known = this.#users.get(key);
+    if (known === undefined) return;
+    this.#users.delete(key);
+    this.#old.add(known.store);
+    void this.#env.clock.sleep(goingMs, this.#closing.signal).then(() => this.#closeOld(known.store));
+  }
+
+  async #closeOld(store: Promise<FileStore>): Promise<void> {
+    if (!this.#old.delete(store)) return;
+    await store.then((open) => open.close(), () => undefined);
   }
 
   async close(): Promise<void> {
-    for (const store of this.#stores.values()) await (await store).close();
+    this.#closing.abort();
+    const open = [...this.#old, ...[...this.#users.values()].map(({ store }) => store)];
+    this.#old.clear();
+    for (const store of open) await store.then((one) => one.close(), () => undefined);
   }
 }
 

@@ -46,7 +46,7 @@ export async function serve(words: readonly string[]): Promise<number> {
     console.error(`frond: ${describeStart(error, options.dbPath)}`);
     return 1;
   }
-  const gateway = server.gatewayAddress === undefined ? '' : `, http://${shown(server.gatewayAddress)}/`;
+  const gateway = server.gatewayAddress === undefined ? '' : `, ${options.tls?.required === true ? 'https' : 'http'}://${shown(server.gatewayAddress)}/`;
   console.log(`listening on mongodb://${shown(server.address)}/?replicaSet=${options.replSetName}${gateway}`);
   const end = await Promise.race([stop, server.shutdownAsked, server.fatal]);
   if (end === 'stop') {

@@ -74,7 +74,9 @@ class MongoRemote implements RemoteDriver {
   #translated(error: unknown): unknown {
     const { MongoBulkWriteError, MongoServerError, MongoError } = this.#driver;
     if (error instanceof MongoBulkWriteError || error instanceof MongoServerError) {
-      const code = typeof error.code === 'number' ? error.code : 8;
+      // Of an answer that is read raw the code is an object of the driver's.
+      const given = Number(error.code ?? 8);
+      const code = Number.isInteger(given) ? given : 8;
       // 18 AuthenticationFailed, 13 Unauthorized, and what else the server says, is its own; interrupted and shutting down servers come back.
       if ([91, 189, 10107, 11600, 11602, 13435, 13436].includes(code)) return new FileError('unavailable', 'the database cannot answer now', { cause: error });
       return new CommandError(code, error instanceof MongoServerError ? (error.codeName ?? 'UnknownError') : 'UnknownError', error.message, { cause: error });

@@ -8,6 +8,7 @@ import { encodeBody } from './blob-body.ts';
 import { blobBytes, decodeSegmentHead, encodeBlobHead, segmentHeadBytes, segmentKinds } from './blob-image.ts';
 import type { SegmentKind } from './blob-image.ts';
 import { BlobSegment, listBlobSegments, segmentPath } from './blob-segment.ts';
+import { HeadMemory } from './head-memory.ts';
 import { readBlob } from './read-blob.ts';
 import type { BlobOwner, BlobPlace } from './read-blob.ts';
 
@@ -53,6 +54,7 @@ export class BlobStore {
   #ticks: number = 0;
   #isMade: boolean = false;
   #next: number = 1;
+  readonly heads: HeadMemory = new HeadMemory();
   readonly counters: { written: number; read: number; moved: number; removed: number } = { written: 0, read: 0, moved: 0, removed: 0 };
 
   /** `visible`: the newest commit that can have named a blob. */

@@ -7,6 +7,7 @@ import type { Env } from '../../env/index.ts';
 import { decodeBody, decodeOnePiece, isBody } from './blob-body.ts';
 import { blobBytes, blockBytes, decodeBlobHead, headBytes } from './blob-image.ts';
 import type { BlobHead } from './blob-image.ts';
+import type { HeadMemory, KnownHead } from './head-memory.ts';
 import type { BlobSegment } from './blob-segment.ts';
 import { segmentPath } from './blob-segment.ts';
 
@@ -36,6 +37,8 @@ export interface SegmentSource {
   readonly directory: string;
   segment(number: number): BlobSegment | undefined;
   readonly counters: { read: number };
+  /** Heads that need not be read again; undefined: all are. */
+  readonly heads?: HeadMemory;
 }
 
 /** A blob as it is stored, checked. */
@@ -109,10 +112,15 @@ function checked(source: SegmentSource, wanted: WantedBlob, bytes: Uint8Array): 
 
 /** The head at the beginning of `bytes`, if it is that of the blob that is wanted. */
 function checkedHead(source: SegmentSource, wanted: WantedBlob, bytes: Uint8Array): BlobHead {
-  const { place, owner } = wanted;
   const met = decodeBlobHead(bytes);
-  if (met === undefined || !('head' in met) || met.checksum !== place.checksum) throw damaged(source, wanted, 'its head does not match');
-  const { head } = met;
+  if (met === undefined || !('head' in met)) throw damaged(source, wanted, 'its head does not match');
+  return wantedHead(source, wanted, met);
+}
+
+/** The head, if it is that of the blob that is wanted. */
+function wantedHead(source: SegmentSource, wanted: WantedBlob, { head, checksum }: KnownHead): BlobHead {
+  const { place, owner } = wanted;
+  if (checksum !== place.checksum) throw damaged(source, wanted, 'its head does not match');
   const isOwn = head.dictionary === 0 || (head.dictionary === owner.dictionary && equalBytes(head.key, owner.key));
   if (!isOwn || head.segment !== place.segment || head.offset !== place.offset || head.length !== place.length) throw damaged(source, wanted, 'it is another one');
   return head;
@@ -162,25 +170,38 @@ function blocksOf({ place, owner }: WantedBlob, { from, to }: ValuePart): { read
   return { before: headBytes(owner.key.length, place.length), first, begin: first * blockBytes, end: Math.min(Math.ceil(to / blockBytes) * blockBytes, place.length) };
 }
 
-/** The part by reading its blocks, and the head, at once; undefined: that is not quick. Whether a value is stored as it is is said by its head only. */
+/** The part by reading its blocks, and the head where it is not known, at once; undefined: that is not quick. Whether a value is stored as it is is said by its head only. */
 function readBlocks(source: SegmentSource, wanted: WantedBlob, part: ValuePart): Uint8Array | 'compressed' | undefined {
   const { place } = wanted;
   const segment = source.segment(place.segment);
   const { before, begin, end, first } = blocksOf(wanted, part);
   const memory = before + end - begin <= scratch.length ? scratch : new Uint8Array(before + end - begin);
+  const known = source.heads?.find(place.segment, place.offset);
   // From the beginning, head and blocks lie together.
-  const isTogether = begin === 0;
-  const headRead = segment?.readNow(memory.subarray(0, isTogether ? before + end : before), place.offset);
-  if (headRead === undefined) return undefined;
-  source.counters.read += headRead;
-  const head = checkedHead(source, wanted, memory.subarray(0, Math.min(before, headRead)));
+  const found = known === undefined ? readHead(source, wanted, memory.subarray(0, begin === 0 ? before + end : before), before) : { head: wantedHead(source, wanted, known), beyond: 0 };
+  if (found === undefined) return undefined;
+  const { head, beyond } = found;
   if (head.codec !== 0) return 'compressed';
   const blocks = memory.subarray(before, before + end - begin);
-  const length = isTogether ? headRead - before : segment?.readNow(blocks, place.offset + before + begin);
-  if (length === undefined) return undefined;
-  if (!isTogether) source.counters.read += length;
-  if (length < blocks.length || !isBody(blocks, head.checksums, first)) throw damaged(source, wanted, 'the checksum does not match');
+  if (beyond < blocks.length) {
+    const length = segment?.readNow(blocks, place.offset + before + begin);
+    if (length === undefined) return undefined;
+    source.counters.read += length;
+    if (length < blocks.length) throw damaged(source, wanted, 'the checksum does not match');
+  }
+  if (!isBody(blocks, head.checksums, first)) throw damaged(source, wanted, 'the checksum does not match');
   return blocks.subarray(part.from - begin, part.to - begin);
+}
+
+/** Fills `target` from the beginning of the blob, at once: its head of `before` bytes, which is kept, and how many bytes came beyond; undefined: that is not quick. */
+function readHead(source: SegmentSource, wanted: WantedBlob, target: Uint8Array, before: number): { readonly head: BlobHead; readonly beyond: number } | undefined {
+  const { place } = wanted;
+  const length = source.segment(place.segment)?.readNow(target, place.offset);
+  if (length === undefined) return undefined;
+  source.counters.read += length;
+  const head = checkedHead(source, wanted, target.subarray(0, Math.min(before, length)));
+  source.heads?.keep({ head, checksum: place.checksum });
+  return { head, beyond: length - before };
 }
 
 /** The same, off the event loop, into memory of its own. */
