@@ -25,9 +25,7 @@ export function xxhash32(bytes: Uint8Array, start = 0, end: number = bytes.lengt
     hash = (hash + Math.imul(bytes[at] as number, prime5)) | 0;
     hash = Math.imul((hash << 11) | (hash >>> 21), prime1);
   }
-  hash = Math.imul(hash ^ (hash >>> 15), prime2);
-  hash = Math.imul(hash ^ (hash >>> 13), prime3);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  return mixed(hash);
 }
 
 /** Four lanes over all whole steps, put together. */
@@ -47,5 +45,21 @@ function stripes(view: DataView, start: number, end: number, seed: number): numb
     d = (d + Math.imul(view.getInt32(at + 12, true), prime2)) | 0;
     d = Math.imul((d << 13) | (d >>> 19), prime1);
   }
+  return joined(a, b, c, d);
+}
+
+function joined(a: number, b: number, c: number, d: number): number {
   return (((a << 1) | (a >>> 31)) + ((b << 7) | (b >>> 25)) + ((c << 12) | (c >>> 20)) + ((d << 18) | (d >>> 14))) | 0;
+}
+
+/** The hash of `length` bytes, a multiple of sixteen, by the four lanes that they made. */
+export function finishHash(...[a, b, c, d, length]: readonly [a: number, b: number, c: number, d: number, length: number]): number {
+  return mixed((joined(a, b, c, d) + length) | 0);
+}
+
+/** Spreads every bit over all. */
+function mixed(sum: number): number {
+  let hash = Math.imul(sum ^ (sum >>> 15), prime2);
+  hash = Math.imul(hash ^ (hash >>> 13), prime3);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

@@ -9,8 +9,10 @@ import { runInNewContext } from 'node:vm';
 /** V8's own call: with `minor` what is young, else everything. */
 type Collect = (options?: { readonly type: 'minor' }) => void;
 
-/** Bytes passed between two looks. */
+/** Bytes passed between two looks, at least: to look is to read a file of the system. */
 const lookBytes = 4 * 1024 * 1024;
+/** Where there is room, this part of it may pass before the next. */
+const roomPart = 1 / 4;
 /** Arrays held above what was left after the last look at everything, before the next. */
 const gainBytesMin = 12 * 1024 * 1024;
 /** For each millisecond of collecting so many pass before the next: none where the process holds much more than it shall, or is about to. */
@@ -26,6 +28,7 @@ class GarbageWatch {
   readonly #residentMax: number;
   readonly #collect: Collect;
   #passed = 0;
+  #nextLook = lookBytes;
   /** Arrays that are known to live: what was left after everything was looked at, or less since. */
   #living = 0;
   /** When the last looks ended, and how long they took. */
@@ -42,11 +45,12 @@ class GarbageWatch {
 
   pass(bytes: number): void {
     this.#passed += bytes;
-    if (this.#passed < lookBytes) return;
+    if (this.#passed < this.#nextLook && bytes < lookBytes) return;
     this.#passed = 0;
     this.#keepRoom();
     // Memory that was just made to be read into is not resident yet.
     const beyond = process.memoryUsage.rss() + bytes - this.#residentMax;
+    this.#nextLook = Math.max(lookBytes, -beyond * roomPart);
     if (beyond > 0) this.#look(beyond > hurryBytes || bytes >= lookBytes ? hurryFactor : restFactor);
   }
 

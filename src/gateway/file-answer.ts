@@ -64,7 +64,7 @@ export async function answerFile(parts: GatewayParts, exchange: Exchange, route:
   }
   const whole = { length: file.length, contentType: sentType(file.contentType, file.filename).type };
   const plan = ranges.kind === 'whole' ? wholeBody(whole) : rangedBody(whole, ranges.ranges, () => randomToken(parts.random, 12));
-  await sendPlan(parts, exchange, { plan, reader: bucket.open(file), fields: fileFields(file, { validators, cacheControl, query: route.query, isShownElsewhere: parts.origins.length > 0 }) });
+  await sendPlan(parts, exchange, { plan, reader: bucket.open(file), fields: fileFields(file, { validators, cacheControl, query: route.query, hasQuery: route.hasQuery, isShownElsewhere: parts.origins.length > 0 }) });
 }
 
 interface Chosen {

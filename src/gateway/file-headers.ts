@@ -56,6 +56,7 @@ interface FieldChoices {
   readonly validators: Validators;
   readonly cacheControl: string;
   readonly query: URLSearchParams;
+  readonly hasQuery: boolean;
   readonly isShownElsewhere: boolean;
 }
 
@@ -65,8 +66,8 @@ const listsOfFileMax = 10;
 
 /** All fields that do not depend on the range, names and values in turn. */
 export function fileFields(file: StoredFile, choices: FieldChoices): readonly string[] {
-  const { validators, cacheControl, query, isShownElsewhere } = choices;
-  const key = `${validators.lastModifiedMs ?? ''} ${cacheControl} ${isShownElsewhere ? 'elsewhere' : 'here'} ${query.size === 0 ? '' : `${query.get('download') ?? '-'} ${query.get('inline') ?? '-'}`}`;
+  const { validators, cacheControl, query, hasQuery, isShownElsewhere } = choices;
+  const key = `${validators.lastModifiedMs ?? ''} ${cacheControl} ${isShownElsewhere ? 'elsewhere' : 'here'} ${hasQuery ? `${query.get('download') ?? '-'} ${query.get('inline') ?? '-'}` : ''}`;
   const lists = fieldLists.get(file);
   const known = lists?.get(key);
   if (known !== undefined) return known;

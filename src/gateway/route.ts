@@ -10,6 +10,8 @@ export interface Route {
   readonly bucket: string;
   readonly name: string;
   readonly query: URLSearchParams;
+  /** Whether there is any: asked of each request, and the list of parameters is slow to tell. */
+  readonly hasQuery: boolean;
 }
 
 export type RouteKind = 'named-file' | 'file' | 'files' | 'file-document' | 'check' | 'link' | 'uploads' | 'upload' | 'health' | 'metrics' | 'page' | 'status-page' | 'status-data' | 'asset';
@@ -70,7 +72,7 @@ function readTarget(target: string, dbDefault: string): Route | undefined {
     const decoded = free.map(decodeSegment);
     const bucket = pattern[0] === 'b' ? decoded.shift() : bucketDefault;
     const name = decoded.join('/');
-    return { kind, db: elsewhere ? decodeSegment(db) : dbDefault, bucket: bucket ?? bucketDefault, name, query: new URLSearchParams(query) };
+    return { kind, db: elsewhere ? decodeSegment(db) : dbDefault, bucket: bucket ?? bucketDefault, name, query: new URLSearchParams(query), hasQuery: query !== '' };
   }
   return undefined;
 }

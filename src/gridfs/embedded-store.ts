@@ -7,6 +7,7 @@ import { namespaceOf } from '../catalog/index.ts';
 import type { Catalog, CatalogTransaction, Collection, Namespace, Soon } from '../catalog/index.ts';
 import { chunkIndex } from './chunk-places.ts';
 import { BucketMemory, ChunkReader } from './chunk-reader.ts';
+import type { ReadBucket } from './chunk-reader.ts';
 import { ChunkedUpload } from './chunked-upload.ts';
 import { DigestCache } from './digest-cache.ts';
 import { EmbeddedResumables } from './embedded-resumable.ts';
@@ -99,11 +100,13 @@ class EmbeddedBucket implements FileBucket {
   readonly #files: Namespace;
   readonly #chunks: Namespace;
   readonly #memory: BucketMemory = new BucketMemory();
+  readonly #read: ReadBucket;
 
   constructor(parts: StoreParts, files: Namespace, chunks: Namespace) {
     this.#parts = parts;
     this.#files = files;
     this.#chunks = chunks;
+    this.#read = { files, chunks, memory: this.#memory };
     this.db = files.db;
     this.name = files.collection.slice(0, -'.files'.length);
   }
@@ -168,7 +171,7 @@ class EmbeddedBucket implements FileBucket {
   }
 
   open(file: StoredFile): FileReader {
-    return new ChunkReader(this.#parts.catalog, { ...this.#namespaces, memory: this.#memory }, file);
+    return new ChunkReader(this.#parts.catalog, this.#read, file);
   }
 
   check(file: StoredFile): Promise<FileCheck> {

@@ -2,7 +2,7 @@
 // is tried on samples first: most large values are pictures, films and archives. Layout in docs/file-format.md, "Blob segments".
 
 import { EngineError } from '../../base/errors.ts';
-import { xxhash32 } from '../../base/xxhash32.ts';
+import { BlockHash, hashedBlockBytes } from '../../base/block-hash.ts';
 import { blockBytes } from './blob-image.ts';
 import type { Codec, Codecs, Tasks } from '../../env/index.ts';
 
@@ -28,22 +28,38 @@ export async function encodeBody(value: Uint8Array, codec: Codec, tasks: Tasks):
   return { bytes, checksums: checksumsOf(bytes), codec: compressed === undefined ? 0 : codec.id };
 }
 
+/** Memory for parts of values that are read at once: they are hashed where they lie. */
+export const partMemory: BlockHash = new BlockHash(1024 * 1024 + 2 * blockBytes);
+/** Other bytes are hashed by way of this. */
+const passing = new BlockHash(8 * blockBytes);
+
+/** Tells `found` the checksum of each block, in order; false as soon as that is. */
+function eachChecksum(bytes: Uint8Array, found: (checksum: number, block: number) => boolean): boolean {
+  const own = partMemory.memory;
+  if (bytes.buffer === own.buffer) return partMemory.each(bytes.byteOffset, bytes.byteOffset + bytes.length, found);
+  const { memory } = passing;
+  for (let from = 0; from < bytes.length; from += memory.length) {
+    const piece = bytes.subarray(from, from + memory.length);
+    memory.set(piece);
+    const first = from / hashedBlockBytes;
+    if (!passing.each(0, piece.length, (checksum, block) => found(checksum, first + block))) return false;
+  }
+  return true;
+}
+
 /** The checksums of a body. */
 function checksumsOf(bytes: Uint8Array): Uint32Array {
   const checksums = new Uint32Array(Math.ceil(bytes.length / blockBytes));
-  for (let i = 0; i < checksums.length; i++) checksums[i] = checksumOf(bytes, i * blockBytes);
+  eachChecksum(bytes, (checksum, block) => {
+    checksums[block] = checksum;
+    return true;
+  });
   return checksums;
-}
-
-/** The checksum of the block that begins at `from`. */
-function checksumOf(bytes: Uint8Array, from: number): number {
-  return xxhash32(bytes, from, Math.min(from + blockBytes, bytes.length));
 }
 
 /** Whether `bytes` are those of the body from block `first` on, whole blocks or up to its end. */
 export function isBody(bytes: Uint8Array, checksums: Uint32Array, first = 0): boolean {
-  for (let from = 0; from < bytes.length; from += blockBytes) if (checksumOf(bytes, from) !== checksums[first + from / blockBytes]) return false;
-  return true;
+  return eachChecksum(bytes, (checksum, block) => checksum === checksums[first + block]);
 }
 
 /** The table of pieces and the pieces; undefined when they are not clearly smaller. */

@@ -2,6 +2,7 @@
 // blob that is met without its reference can be asked for it, and one in another's place is seen (law 23). The head's checksum, which the reference
 // repeats, covers those of the body, one for each 16 KiB, so that a part of it is checked by itself. Layout in docs/file-format.md, "Blob segments".
 
+import { hashedBlockBytes } from '../../base/block-hash.ts';
 import { crc32c } from '../../base/crc32c.ts';
 import { EngineError } from '../../base/errors.ts';
 
@@ -23,7 +24,7 @@ export const segmentHeadBytes = 32;
 /** Bytes of a blob's head without its key. */
 export const fixedHeadBytes = 52;
 /** A body has a checksum for each stretch of so many bytes. */
-export const blockBytes: number = 16 * 1024;
+export const blockBytes: number = hashedBlockBytes;
 
 /** Longest key and value that are believed. */
 const lengthMax = 2 ** 26;

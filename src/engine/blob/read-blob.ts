@@ -4,7 +4,7 @@
 import { equalBytes } from '../../base/bytes.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
-import { decodeBody, decodeOnePiece, isBody } from './blob-body.ts';
+import { decodeBody, decodeOnePiece, isBody, partMemory } from './blob-body.ts';
 import { blobBytes, blockBytes, decodeBlobHead, headBytes } from './blob-image.ts';
 import type { BlobHead } from './blob-image.ts';
 import type { HeadMemory, KnownHead } from './head-memory.ts';
@@ -132,8 +132,8 @@ export interface ValuePart {
   readonly to: number;
 }
 
-/** Memory for parts that are read at once; a longer part has its own. */
-const scratch = new Uint8Array(1024 * 1024 + 2 * blockBytes);
+/** For parts that are read at once; a longer part has its own. */
+const scratch = partMemory.memory;
 
 /**
  * A part of a value, as much of it as there is. What is stored as it is is read, and checked, no further than the part reaches; the bytes may be
