@@ -22,6 +22,8 @@ export interface EngineErrorPlace {
   readonly file?: string;
   readonly offset?: number;
   readonly dictionary?: number;
+  /** Number of the block in the data file. */
+  readonly block?: number;
   readonly fromKey?: Uint8Array;
   readonly toKey?: Uint8Array;
   readonly value?: Uint8Array;

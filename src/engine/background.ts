@@ -10,6 +10,7 @@ import type { JobRunner } from './job-runner.ts';
 import type { EngineState } from './state.ts';
 import { isWhole } from './run/range-delete.ts';
 import type { Edit } from './tree/edit.ts';
+import { isHindrance } from './tree/job/hindrance.ts';
 import type { JobContext } from './tree/job/job-context.ts';
 import type { JobStep } from './tree/job/request.ts';
 import { Tidy } from './tidy.ts';
@@ -247,7 +248,8 @@ export class Background {
           resolve(await this.#runner.run(tree, make));
         } catch (error) {
           reject(error instanceof Error ? error : new AssertionError(String(error)));
-          throw error;
+          // What is damaged is the caller's affair: nothing was changed.
+          if (!isHindrance(error)) throw error;
         }
         return 'done';
       };

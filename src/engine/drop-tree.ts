@@ -6,6 +6,7 @@ import type { JobRunner } from './job-runner.ts';
 import type { BlockNumber } from './block/block-number.ts';
 import type { Extent } from './tree/node.ts';
 import { extentsOf } from './tree/node.ts';
+import { isHindrance } from './tree/job/hindrance.ts';
 import type { Tree } from './tree/tree.ts';
 
 /** Frees all blocks of a tree and forgets it. */
@@ -14,7 +15,11 @@ export async function dropTree(parts: EngineParts, runner: JobRunner, tree: Tree
   const extents: Extent[] = [];
   const numbers: BlockNumber[] = [tree.root];
   for (let at = 0; at < numbers.length; at++) {
-    const node = await parts.parts.node(tree, numbers[at] as BlockNumber);
+    const node = await parts.parts.node(tree, numbers[at] as BlockNumber).catch((error: unknown) => {
+      // What is below a damaged node keeps its space.
+      if (!isHindrance(error)) throw error;
+    });
+    if (node === undefined) continue;
     extents.push(...extentsOf(node));
     if (node.kind === 'internal') numbers.push(...node.children);
   }

@@ -9,9 +9,10 @@ import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
 import type { Edit } from './tree/edit.ts';
 import { applyEdit } from './tree/edit.ts';
+import { isHindrance } from './tree/job/hindrance.ts';
 import type { JobContext } from './tree/job/job-context.ts';
 import type { JobAnswer, JobStep } from './tree/job/request.ts';
-import type { Extent } from './tree/node.ts';
+import type { Extent, TreeNode } from './tree/node.ts';
 import { nodeBytes } from './tree/node.ts';
 import { SpilledFront } from './tree/spilled.ts';
 import type { Spill } from './tree/spilled.ts';
@@ -54,7 +55,9 @@ export class JobRunner {
     const jobBytes = Math.min(tree.options.pageBytes * 2, this.#state.options.cacheBytes / 8);
     this.#state.budget.change('jobs', jobBytes);
     try {
-      const edit = await this.#drive(tree, make(this.context(tree)), written);
+      const { edit, isHindered } = await this.#drive(tree, make(this.context(tree)), written);
+      // What was written for a merge that damage ended is in no edit.
+      if (isHindered) this.#abandonAllBut(edit?.added ?? [], written);
       if (edit === undefined) return true;
       this.apply(tree, edit);
       this.#state.counters.jobs += 1;
@@ -68,13 +71,40 @@ export class JobRunner {
     }
   }
 
-  async #drive(tree: Tree, job: JobStep<Edit | undefined>, written: BlockNumber[]): Promise<Edit | undefined> {
-    let answer: JobAnswer;
-    for (;;) {
-      const step = job.next(answer);
-      if (step.done === true) return step.value;
-      const request = step.value;
-      answer = request.kind === 'node' ? await this.#parts.node(tree, request.number) : await this.#merges.run(tree, request.work, written);
+  /** Damage is told to the job, which may know what to do. */
+  async #drive(tree: Tree, job: JobStep<Edit | undefined>, written: BlockNumber[]): Promise<{ readonly edit: Edit | undefined; readonly isHindered: boolean }> {
+    let isHindered = false;
+    let step = job.next();
+    while (step.done !== true) {
+      let answer: JobAnswer;
+      try {
+        const request = step.value;
+        answer = request.kind === 'node' ? await this.#node(tree, request.number) : await this.#merges.run(tree, request.work, written);
+      } catch (error) {
+        if (!isHindrance(error)) throw error;
+        isHindered = true;
+        step = job.throw(error);
+        continue;
+      }
+      step = job.next(answer);
+    }
+    return { edit: step.value, isHindered };
+  }
+
+  /** A node; one that the disk does not give is damaged. */
+  async #node(tree: Tree, number: BlockNumber): Promise<TreeNode> {
+    try {
+      return await this.#parts.node(tree, number);
+    } catch (error) {
+      throw error instanceof EngineError && error.code === 'io' ? new EngineError('corruption', error.message, { cause: error, place: { ...error.place, block: number } }) : error;
+    }
+  }
+
+  #abandonAllBut(added: readonly Extent[], written: BlockNumber[]): void {
+    const kept = new Set(added.map(({ block }) => block));
+    for (const number of written.splice(0)) {
+      if (kept.has(number)) written.push(number);
+      else this.#state.store.abandon(number);
     }
   }
 

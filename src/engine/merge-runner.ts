@@ -165,10 +165,21 @@ export class MergeRunner {
     this.#state.checkUsable();
   }
 
-  async #stored({ work }: Merging, { source, from, to }: StoredRequest): Promise<Uint8Array> {
-    const { block, fences } = extentOf(work, source);
-    const start = fences.storedOffset(from);
-    return await this.#state.store.readData(block, start, storedBytes(fences, { from, to }));
+  async #stored(merging: Merging, request: StoredRequest): Promise<Uint8Array> {
+    const { fences } = extentOf(merging.work, request.source);
+    const target = new Uint8Array(storedBytes(fences, request));
+    await this.#readStored(merging, request, target);
+    return target;
+  }
+
+  /** Reads basements; those that the disk does not give are damaged. */
+  async #readStored(merging: Merging, { source, from }: StoredRequest, target: Uint8Array): Promise<void> {
+    const { block, fences } = extentOf(merging.work, source);
+    try {
+      await this.#state.store.readInto(block, fences.storedOffset(from), target);
+    } catch (error) {
+      throw error instanceof EngineError && error.code === 'io' ? this.#damaged(merging, source, from, new EngineError('corruption', error.message, { cause: error })) : error;
+    }
   }
 
   /** A large value that updates build on. */
@@ -220,11 +231,11 @@ export class MergeRunner {
   }
 
   /** Reads a batch into its source's region; its bytes. */
-  async #read({ work }: Merging, slab: SharedArrayBuffer, region: Region | undefined, request: StoredRequest): Promise<number> {
-    const { block, fences } = extentOf(work, request.source);
+  async #read(merging: Merging, slab: SharedArrayBuffer, region: Region | undefined, request: StoredRequest): Promise<number> {
+    const { fences } = extentOf(merging.work, request.source);
     if (region?.kind !== 'extent') throw new AssertionError('an extent has a region');
     const target = new Uint8Array(slab, region.at, storedBytes(fences, request));
-    await this.#state.store.readInto(block, fences.storedOffset(request.from), target);
+    await this.#readStored(merging, request, target);
     return target.length;
   }
 

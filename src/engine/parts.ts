@@ -162,6 +162,7 @@ export class Parts {
       offset: offset + (miss.part === undefined ? 0 : rangeOf({ ...miss.part, ahead: 0 }).offset),
       ...error.place,
       dictionary: tree.id,
+      block: miss.block,
       ...(miss.part?.kind === 'basement' ? lostKeys(miss.part) : {}),
     };
     return new EngineError(error.code, `${file}: dictionary ${tree.id}, block ${miss.block}: ${error.message}`, { cause: error, place });

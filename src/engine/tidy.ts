@@ -7,6 +7,7 @@ import type { Checkpoints } from './checkpoints.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { Edit } from './tree/edit.ts';
+import { isHindrance } from './tree/job/hindrance.ts';
 import { tidyJob } from './tree/job/tidy-job.ts';
 import type { Tree } from './tree/tree.ts';
 
@@ -126,10 +127,11 @@ export class Tidy {
     const { version } = tree;
     const found: BlockNumber[] = [tree.root];
     for (let at = 0; at < found.length; at++) {
-      const node = await parts.node(tree, found[at] as BlockNumber);
+      // Below one that is damaged nothing is known.
+      const node = await parts.node(tree, found[at] as BlockNumber).catch(undefinedIfDamaged);
       // The next call begins anew.
       if (hasChanged(tree, version)) return 'done';
-      if (node.kind === 'internal' && node.height > 1) found.push(...node.children);
+      if (node?.kind === 'internal' && node.height > 1) found.push(...node.children);
     }
     tree.isUnswept = false;
     tree.noteInternal();
@@ -178,6 +180,10 @@ export class Tidy {
       throw error;
     }
   }
+}
+
+function undefinedIfDamaged(error: unknown): undefined {
+  if (!isHindrance(error)) throw error;
 }
 
 function hasChanged(tree: Tree, version: number): boolean {

@@ -303,6 +303,9 @@ export interface VerifyProblem {
   readonly file?: string;
   readonly offset?: number;
   readonly dictionary?: number;
+  /** The keys that it costs, as far as they are known. */
+  readonly fromKey?: Uint8Array;
+  readonly toKey?: Uint8Array;
 }
 
 export interface VerifyReport {

@@ -45,8 +45,7 @@ class TreeCheck {
 
   #caught(error: unknown): void {
     if (error instanceof EngineError && (error.code === 'corruption' || error.code === 'format' || error.code === 'io')) {
-      const { file, offset } = error.place;
-      this.problems.push({ message: error.message, dictionary: this.#tree.id, ...(file === undefined ? {} : { file }), ...(offset === undefined ? {} : { offset }) });
+      this.problems.push(problemOf(this.#tree, error));
     } else throw error;
   }
 
@@ -55,7 +54,7 @@ class TreeCheck {
     const everything = { from: undefined, to: undefined };
     await this.node(this.#tree.root, undefined, everything);
     for (const front of this.#tree.frozen) {
-      if (front instanceof SpilledFront) for (const extent of front.spill.extents) await this.#extent(extent, everything);
+      if (front instanceof SpilledFront) for (const extent of front.spill.extents) await this.#extent(extent, everything, everyKind);
     }
   }
 
@@ -69,7 +68,7 @@ class TreeCheck {
     if (node.kind === 'internal') await this.#children(node, bounds);
     else {
       this.leaves += 1;
-      if (node.extent !== undefined) await this.#treeExtent(node.extent, bounds);
+      if (node.extent !== undefined) await this.#treeExtent(node.extent, bounds, leafKinds);
     }
   }
 
@@ -86,7 +85,7 @@ class TreeCheck {
     for (let child = 0; child < node.children.length; child++) {
       const inside = { from: node.pivots[child - 1] ?? bounds.from, to: node.pivots[child] ?? bounds.to };
       if (inside.from !== undefined && inside.to !== undefined && compareBytes(inside.from, inside.to) >= 0) this.#problem(`pivots of node ${node.number} are out of order`);
-      for (const extent of node.buffers[child] ?? []) await this.#treeExtent(extent, inside);
+      for (const extent of node.buffers[child] ?? []) await this.#treeExtent(extent, inside, everyKind);
       for (const range of node.ranges[child] ?? []) if (isAstray(range, inside)) this.#problem(`node ${node.number}: a range delete beyond its child's bounds`);
       await this.node(node.children[child] as BlockNumber, node.height - 1, inside);
     }
@@ -105,12 +104,12 @@ class TreeCheck {
     return filters;
   }
 
-  async #treeExtent(extent: Extent, bounds: Bounds): Promise<void> {
+  async #treeExtent(extent: Extent, bounds: Bounds, kinds: ReadonlySet<number>): Promise<void> {
     for (const [segment, bytes] of extent.fences.blobs) this.blobs.set(segment, (this.blobs.get(segment) ?? 0) + bytes);
-    await this.#extent(extent, bounds);
+    await this.#extent(extent, bounds, kinds);
   }
 
-  async #extent(extent: Extent, bounds: Bounds): Promise<void> {
+  async #extent(extent: Extent, bounds: Bounds, kinds: ReadonlySet<number>): Promise<void> {
     const { fences } = extent;
     if (this.blocks.has(extent.block)) this.#problem(`block ${extent.block} is named twice`);
     this.blocks.add(extent.block);
@@ -123,6 +122,7 @@ class TreeCheck {
         const run = await this.#engine.parts.run(this.#tree, extent, i);
         this.rows += run.count;
         blobBytes += await this.#large(run);
+        if (!run.kinds.subarray(0, run.count).every((kind) => kinds.has(kind))) this.#problem(`block ${extent.block}, basement ${i}: a leaf has an update`);
         if (run.firstUnsorted() >= 0) this.#problem(`block ${extent.block}, basement ${i}: keys are out of order`);
         const first = run.key(0);
         if (hidesKey(filters[fences.filterOf(i)], run, fences.continues(i))) this.#problem(`block ${extent.block}, basement ${i}: its filter hides a key`);
@@ -150,6 +150,17 @@ class TreeCheck {
     }
     return bytes;
   }
+}
+
+/** What may wait for a leaf, and what may be in one: a merge that includes the leaf knows what each update builds on. */
+const everyKind: ReadonlySet<number> = new Set(Object.values(messageKinds));
+const leafKinds: ReadonlySet<number> = new Set(Object.values(messageKinds).filter((kind) => kind !== messageKinds.update));
+
+function problemOf({ id }: Tree, { message, place: { file, offset, fromKey, toKey } }: EngineError): VerifyProblem {
+  return {
+    message, dictionary: id, ...(file === undefined ? {} : { file }), ...(offset === undefined ? {} : { offset }),
+    ...(fromKey === undefined ? {} : { fromKey }), ...(toKey === undefined ? {} : { toKey }),
+  };
 }
 
 /** A range delete that is empty, or has a bound that is not inside its child. */

@@ -1,6 +1,7 @@
 // The laws of the engine broken one by one: a changed line in a copy of the compiled code, and what notices. docs/recovery.md has the table.
 // A break that nothing notices means that the tests are too weak, not that the break is harmless.
 
+import { damageBreaks } from './damage-breaks.ts';
 import { largeValueBreaks } from './large-value-breaks.ts';
 import type { Catcher, PlantedBreak } from './planted-break.ts';
 
@@ -12,6 +13,7 @@ const lives = (seed: number): Catcher => ({ by: 'lives', seed });
 const scenario = (name: string): Catcher => ({ by: 'scenario', name });
 
 export const plantedBreaks: readonly PlantedBreak[] = [
+  ...damageBreaks,
   ...largeValueBreaks,
   {
     law: '1', name: 'seqs are applied out of order', caught: clients(1),

@@ -24,6 +24,8 @@ export interface Edit {
   readonly leavesDelta: number;
   /** The front that is below now. */
   readonly flushed: Front | SpilledFront | undefined;
+  /** A child that damage keeps what waits for it from going down to (job/hindrance.ts). */
+  readonly hindered?: { readonly child: BlockNumber; readonly blocks: readonly BlockNumber[] };
 }
 
 /** Settings that decide when a buffer goes down. */
@@ -49,18 +51,25 @@ const blobBytesPerByte = 64;
 /** Applies an edit to its tree. Nodes it makes are dirty until the next checkpoint. */
 export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
   tree.version += 1;
+  if (edit.hindered !== undefined) tree.hinder(edit.hindered.child, edit.hindered.blocks);
   for (const node of edit.nodes) {
     tree.setDirty(node);
     if (node.kind === 'internal') weigh(tree, node, limits);
-    else tree.heavy.delete(node.number);
+    else {
+      tree.heavy.delete(node.number);
+      // It was written anew, so it is whole.
+      tree.hindered.delete(node.number);
+    }
   }
   for (const number of edit.removed) {
+    tree.hindered.delete(number);
     tree.dirty.delete(number);
     tree.endWriting(number);
     tree.heavy.delete(number);
     tree.unsettled.delete(number);
     tree.loose.delete(number);
   }
+  if (tree.damaged.size > 0) for (const { block } of edit.dropped) tree.damaged.delete(block);
   if (edit.root !== undefined) tree.root = edit.root;
   if (edit.height !== undefined) tree.height = edit.height;
   tree.leaves += edit.leavesDelta;
@@ -72,7 +81,7 @@ export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
 
 /** Notes whether a node's heaviest buffer wants to go down. */
 export function weigh(tree: Tree, node: InternalNode, limits: FlushLimits): void {
-  const heaviest = heaviestChild(node, limits);
+  const heaviest = heaviestChild(tree, node, limits);
   tree.noteInternal();
   tree.loose.add(node.number);
   if (heaviest.weight >= limits.bufferBytes) tree.heavy.set(node.number, heaviest.weight);
@@ -83,19 +92,42 @@ export function weigh(tree: Tree, node: InternalNode, limits: FlushLimits): void
 }
 
 /** The child whose buffer weighs most. A buffer of too many runs weighs as much as a full one: reads must look into each. */
-export function heaviestChild(node: InternalNode, limits: FlushLimits): { readonly child: number; readonly weight: number } {
+export function heaviestChild(tree: Tree, node: InternalNode, limits: FlushLimits): { readonly child: number; readonly weight: number } {
   let child = 0;
   let weight = -1;
-  node.buffers.forEach((buffer, index) => {
-    const bytes = raw(buffer) + blobs(buffer) / blobBytesPerByte;
-    const runs = buffer.length > limits.runsMax ? Math.max(bytes, limits.bufferBytes) : bytes;
-    const own = Math.max(runs, rangesWeight(node, node.ranges[index] ?? [], limits));
+  node.children.forEach((number, index) => {
+    const own = tree.hindered.has(number) ? hinderedWeight(tree, node, index, limits) : bufferWeight(node, index, limits);
     if (own > weight) {
       child = index;
       weight = own;
     }
   });
   return { child, weight };
+}
+
+function bufferWeight(node: InternalNode, index: number, limits: FlushLimits): number {
+  const buffer = node.buffers[index] ?? [];
+  const bytes = raw(buffer) + blobs(buffer) / blobBytesPerByte;
+  const runs = buffer.length > limits.runsMax ? Math.max(bytes, limits.bufferBytes) : bytes;
+  return Math.max(runs, rangesWeight(node, node.ranges[index] ?? [], limits));
+}
+
+/** Nothing goes down to a hindered child, but what waits for it is merged when it is many runs; a leaf that a range delete hides whole is not read at all. */
+function hinderedWeight(tree: Tree, node: InternalNode, index: number, limits: FlushLimits): number {
+  const buffer = node.buffers[index] ?? [];
+  return goesUnread(tree, node, index, limits) || readableRuns(tree, buffer) > limits.runsMax ? limits.bufferBytes : 0;
+}
+
+/** Whether a child is a leaf that goes unread under a range delete, and what waits for it can be read. */
+export function goesUnread(tree: Tree, node: InternalNode, index: number, { settledSeq }: FlushLimits): boolean {
+  const isHidden = node.height === 1 && (node.ranges[index] ?? []).some((range) => isWhole(range) && range.seq <= settledSeq);
+  return isHidden && !(node.buffers[index] ?? []).some(({ block }) => tree.damaged.has(block));
+}
+
+/** How many runs of a buffer, newest first, come before the first that is damaged. */
+export function readableRuns(tree: Tree, buffer: readonly Extent[]): number {
+  const first = buffer.findIndex(({ block }) => tree.damaged.has(block));
+  return first < 0 ? buffer.length : first;
 }
 
 /** Range deletes go down at once where that frees whole leaves or subtrees, else in company. */

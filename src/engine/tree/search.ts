@@ -48,6 +48,8 @@ function searchExtent(cache: PartCache<Part>, extent: Extent, wanted: Wanted): F
   const { key, hash, seq } = wanted;
   const { fences } = extent;
   if (fences.minSeq > seq) return undefined;
+  // All of it is older than the range delete, and so is what lies behind it.
+  if (fences.maxSeq < wanted.hidden) return 'removed';
   const first = fences.firstFor(key);
   if (first >= fences.length || (first === 0 && fences.begins(key))) return undefined;
   const index = fences.filterOf(first);

@@ -93,6 +93,9 @@ export class Tree {
   isUnswept: boolean;
   /** Internal nodes with range deletes that hide what an open snapshot sees, with the seq of the oldest. */
   unsettled: Map<BlockNumber, number> = noWeights;
+  /** Nodes that damage keeps what waits for them from going down to, and blocks that were met damaged (job/hindrance.ts). */
+  hindered: Set<BlockNumber> = noNumbers;
+  damaged: Set<BlockNumber> = noNumbers;
   /** It is being loaded: what is written to it waits at the top. */
   isHollow: boolean = false;
   /** The newest commit that changed it. */
@@ -149,6 +152,13 @@ export class Tree {
     if (!this.writing.delete(number)) return false;
     if (this.writing.size === 0) this.writing = noNodes;
     return true;
+  }
+
+  /** A child that cannot be pushed to, and the blocks that are in the way. */
+  hinder(child: BlockNumber, blocks: readonly BlockNumber[]): void {
+    if (this.hindered === noNumbers) [this.hindered, this.damaged] = [new Set(), new Set()];
+    this.hindered.add(child);
+    for (const block of blocks) this.damaged.add(block);
   }
 
   /** Has memory of its own for what is noted of internal nodes. */

@@ -1,7 +1,8 @@
 // Flushing a frozen front: into one new run for each child of the root, which is not read; or, where the root is a leaf, into that leaf. A
-// range delete over everything makes a new tree of what came with it and after it.
+// range delete over everything makes a new tree of what came with it and after it. What is damaged below does not keep a front in memory.
 
 import { assert, must } from '../../../base/assert.ts';
+import type { EngineError } from '../../../base/errors.ts';
 import type { Edit } from '../edit.ts';
 import { extentsOfAll } from '../edit.ts';
 import type { Front } from '../front.ts';
@@ -9,6 +10,7 @@ import { clipRanges, joinRanges } from '../../run/range-delete.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import { SpilledFront } from '../spilled.ts';
 import type { Tree } from '../tree.ts';
+import { hinder, isHindrance, tryNode } from './hindrance.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
 import type { MergeSource } from './merge-request.ts';
@@ -20,10 +22,29 @@ import { collectSubtree, hidesAll } from './subtree.ts';
 /** Moves the tree's oldest frozen front one level down. */
 export function* flushJob(tree: Tree, context: JobContext): JobStep<Edit> {
   const front = must(tree.frozen.at(-1), 'a frozen front');
+  try {
+    return yield* flushDown(tree, context, front);
+  } catch (error) {
+    if (!isHindrance(error) || tree.isHollow) throw error;
+    return yield* flushAboveDamage(tree, context, front, error);
+  }
+}
+
+function* flushDown(tree: Tree, context: JobContext, front: Front | SpilledFront): JobStep<Edit> {
   const root = yield* readNode(tree.root);
   if (tree.isHollow) return yield* flushToHollow(context, root, front);
   if (hidesAll(context, front.ranges)) return yield* flushOverAll(context, root, front);
   return root.kind === 'leaf' ? yield* flushToLeaf(context, root, front) : yield* flushToBuffers(context, root, front);
+}
+
+/** Where the root is a leaf, or cannot be read, or what is below it, the front waits above what is damaged: under a root of its own where there is none. */
+function* flushAboveDamage(tree: Tree, context: JobContext, front: Front | SpilledFront, error: EngineError): JobStep<Edit> {
+  const root = yield* tryNode(tree.root);
+  if (root?.kind === 'internal') return yield* flushToBuffers(context, root, front);
+  const top: InternalNode = { kind: 'internal', number: context.newNumber(), height: tree.height + 1, pivots: [], children: [tree.root], buffers: [[]], ranges: [[]] };
+  const { hindered } = hinder(top, tree.root, error);
+  const edit = yield* flushToBuffers(context, top, front);
+  return { ...edit, root: top.number, height: top.height, ...(hindered === undefined ? {} : { hindered }) };
 }
 
 function* flushToBuffers(context: JobContext, root: InternalNode, front: Front | SpilledFront): JobStep<Edit> {

@@ -1,15 +1,16 @@
 // Pushing one child's whole buffer down: to an internal child as one new run for each grandchild, to a leaf as new leaves. On the way nodes
 // split that have grown too wide, and a leaf with nothing left goes. Under a range delete that hides a whole child from everybody the child
-// goes unread.
+// goes unread. A child that damage keeps it from is left with what waits for it (hindrance.ts).
 
 import { assert, must } from '../../../base/assert.ts';
 import type { Edit } from '../edit.ts';
-import { extentsOfAll, heaviestChild } from '../edit.ts';
+import { extentsOfAll, goesUnread, heaviestChild } from '../edit.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { BlockNumber } from '../../block/block-number.ts';
 import type { Tree } from '../tree.ts';
 import { clipRanges, joinRanges } from '../../run/range-delete.ts';
 import type { RangeDelete } from '../../run/range-delete.ts';
+import { gatherJob, hinder, weighedAgain } from './hindrance.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
 import type { JobStep } from './request.ts';
@@ -22,7 +23,18 @@ import { collectSubtree, emptySubtree, hidesAll, unsettled } from './subtree.ts'
 export function* pushJob(tree: Tree, context: JobContext, number: BlockNumber): JobStep<Edit> {
   const node = yield* readNode(number);
   assert(node.kind === 'internal', 'only internal nodes have buffers');
-  return yield* pushChild(tree, context, node, heaviestChild(node, context.limits).child);
+  const { child: index, weight } = heaviestChild(tree, node, context.limits);
+  if (!tree.hindered.has(must(node.children[index], 'a child')) || goesUnread(tree, node, index, context.limits)) return yield* tryChild(tree, context, node, index);
+  return weight > 0 ? yield* gatherJob(tree, context, node, index) : weighedAgain(node);
+}
+
+/** Pushes down what waits for child `index`; where damage does not let it, the child is noted as hindered. */
+export function* tryChild(tree: Tree, context: JobContext, node: InternalNode, index: number): JobStep<Edit> {
+  try {
+    return yield* pushChild(tree, context, node, index);
+  } catch (error) {
+    return hinder(node, must(node.children[index], 'a child'), error, node.buffers[index]);
+  }
 }
 
 /** Pushes down what waits for child `index`. */

@@ -10,7 +10,8 @@ import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { Tree } from '../tree.ts';
 import type { JobContext } from './job-context.ts';
 import { leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
-import { closeEdit, pushChild } from './push-job.ts';
+import { hinder, holderOf, tryNode } from './hindrance.ts';
+import { closeEdit, tryChild } from './push-job.ts';
 import { replaceChildren } from './replace-children.ts';
 import type { JobStep } from './request.ts';
 import { merge, readNode } from './request.ts';
@@ -30,8 +31,8 @@ const countOf = (extents: readonly Extent[]): number => extents.reduce((sum, { f
 
 /** The next piece of tidying below node `number`; undefined when there is none. */
 export function* tidyJob(tree: Tree, context: JobContext, number: BlockNumber): JobStep<Edit | undefined> {
-  const node = yield* readNode(number);
-  if (node.kind === 'leaf') return undefined;
+  const node = yield* tryNode(number);
+  if (node === undefined || node.kind === 'leaf') return undefined;
   if (number === tree.root && node.children.length === 1 && isFree(node, 0)) {
     return closeEdit(context, tree, { parent: node, below: [], added: [], dropped: [], leavesDelta: 0, removed: [] });
   }
@@ -53,28 +54,44 @@ function hasNoRanges(node: InternalNode, child: number): boolean {
 }
 
 function* tidyLeaves(tree: Tree, context: JobContext, node: InternalNode): JobStep<Edit | undefined> {
-  const leaves: LeafNode[] = [];
+  const leaves: (LeafNode | undefined)[] = [];
   for (const number of node.children) {
-    const leaf = yield* readNode(number);
+    if (tree.hindered.has(number)) {
+      leaves.push(undefined);
+      continue;
+    }
+    const leaf = yield* readChild(node, number);
+    if (!('kind' in leaf)) return leaf;
     if (leaf.kind !== 'leaf') return undefined;
     leaves.push(leaf);
     const index = leaves.length - 1;
     const waiting = countOf(node.buffers[index] ?? []);
     const held = [...extentsOfAll([leaf]), ...(node.buffers[index] ?? [])];
-    if (waiting > 0 && (waiting * fewerBy >= countOf(extentsOfAll([leaf])) || (context.drains && refersToBlobs(held)))) return yield* pushChild(tree, context, node, index);
+    if (waiting > 0 && (waiting * fewerBy >= countOf(extentsOfAll([leaf])) || (context.drains && refersToBlobs(held)))) return yield* tryChild(tree, context, node, index);
   }
   for (let from = 0; from + 1 < leaves.length; from++) {
     const length = joinable(context, node, leaves, from);
-    if (length > 1) return yield* joinLeaves(tree, context, { node, from, leaves: leaves.slice(from, from + length) });
+    if (length > 1) return yield* tryToJoin(tree, context, { node, from, leaves: leaves.slice(from, from + length).filter((leaf) => leaf !== undefined) });
   }
   return undefined;
 }
 
+/** A child; where it is damaged, the edit that notes it. */
+function* readChild(node: InternalNode, number: BlockNumber): JobStep<TreeNode | Edit> {
+  try {
+    return yield* readNode(number);
+  } catch (error) {
+    return hinder(node, number, error);
+  }
+}
+
 /** How many leaves from `from` on make one that is not too large, with what waits for them. */
-function joinable(context: JobContext, node: InternalNode, leaves: readonly LeafNode[], from: number): number {
+function joinable(context: JobContext, node: InternalNode, leaves: readonly (LeafNode | undefined)[], from: number): number {
   let [length, bytes] = [0, 0];
   while (from + length < leaves.length && length < joinedMax && hasNoRanges(node, from + length)) {
-    bytes += rawOf(node.buffers[from + length] ?? []) + rawOf(extentsOfAll([leaves[from + length] as TreeNode]));
+    const leaf = leaves[from + length];
+    if (leaf === undefined) break;
+    bytes += rawOf(node.buffers[from + length] ?? []) + rawOf(extentsOfAll([leaf]));
     if (bytes > context.options.pageBytes * leafPart) break;
     length += 1;
   }
@@ -86,6 +103,16 @@ interface Joined {
   /** The first child that is joined. */
   readonly from: number;
   readonly leaves: readonly LeafNode[];
+}
+
+function* tryToJoin(tree: Tree, context: JobContext, joined: Joined): JobStep<Edit> {
+  const { node, from, leaves } = joined;
+  try {
+    return yield* joinLeaves(tree, context, joined);
+  } catch (error) {
+    const holder = holderOf(leaves.map((leaf, index) => ({ node: leaf, waiting: node.buffers[from + index] ?? [] })), error);
+    return hinder(node, (holder ?? must(leaves[0], 'a leaf that is joined')).number, error);
+  }
 }
 
 function* joinLeaves(tree: Tree, context: JobContext, { node, from, leaves }: Joined): JobStep<Edit> {
@@ -115,13 +142,18 @@ function isWorthPushing(tree: Tree, { limits, options, drains }: JobContext, nod
 function* tidyNodes(tree: Tree, context: JobContext, node: InternalNode): JobStep<Edit | undefined> {
   let before: InternalNode | undefined;
   for (const [index, number] of node.children.entries()) {
-    if (isWorthPushing(tree, context, node, index)) return yield* pushChild(tree, context, node, index);
-    const child = yield* readNode(number);
+    if (tree.hindered.has(number)) {
+      before = undefined;
+      continue;
+    }
+    if (isWorthPushing(tree, context, node, index)) return yield* tryChild(tree, context, node, index);
+    const child = yield* readChild(node, number);
+    if (!('kind' in child)) return child;
     if (child.kind === 'leaf') return undefined;
     const small = before !== undefined && before.children.length + child.children.length <= context.options.fanout * fanoutPart;
     if (before !== undefined && small && hasNoRanges(node, index - 1) && hasNoRanges(node, index)) {
-      if (!isFree(node, index - 1)) return yield* pushChild(tree, context, node, index - 1);
-      if (!isFree(node, index)) return yield* pushChild(tree, context, node, index);
+      if (!isFree(node, index - 1)) return yield* tryChild(tree, context, node, index - 1);
+      if (!isFree(node, index)) return yield* tryChild(tree, context, node, index);
       return joinNodes(tree, context, { node, index, left: before, right: child });
     }
     before = child;

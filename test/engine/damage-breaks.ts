@@ -1,0 +1,36 @@
+// Containment of damage broken one by one, as planted-breaks.ts has the laws.
+
+import type { Catcher, PlantedBreak } from './planted-break.ts';
+
+const damage = (seed: number): Catcher => ({ by: 'damage', seed });
+
+export const damageBreaks: readonly PlantedBreak[] = [
+  {
+    law: '18', name: 'damage that a job meets ends everything', caught: damage(1),
+    file: 'job-runner.js', from: 'if (!isHindrance(error))\n                    throw error;', to: 'throw error;',
+  },
+  {
+    law: '18', name: 'what waits above damage is merged with what is older than its neighbours', caught: damage(18),
+    file: 'tree/job/hindrance.js', from: '[...extents, ...buffer.slice(newest.length)]', to: '[...buffer.slice(newest.length), ...extents]',
+  },
+  {
+    law: '18', name: 'a front is thrown away above a damaged leaf', caught: damage(13),
+    file: 'tree/job/flush-job.js', from: 'const edit = yield* flushToBuffers(context, top, front);', to: 'const edit = { ...(yield* flushToBuffers(context, top, front)), nodes: [top], added: [] };',
+  },
+  {
+    law: '18', name: 'tidying reads a damaged node again and again', caught: damage(7),
+    file: 'tree/job/tidy-job.js', from: 'if (tree.hindered.has(number)) {\n            leaves.push(undefined);\n            continue;\n        }', to: '',
+  },
+  {
+    law: '18', name: 'a sweep ends at a damaged node', caught: damage(13),
+    file: 'tidy.js', from: '.catch(undefinedIfDamaged)', to: '',
+  },
+  {
+    law: '18', name: 'a damaged tree cannot be dropped', caught: damage(13),
+    file: 'drop-tree.js', from: 'if (!isHindrance(error))\n                throw error;', to: 'throw error;',
+  },
+  {
+    law: '12', name: 'a read goes on below a range delete that hides all the rest', caught: damage(10),
+    file: 'tree/search.js', from: 'if (fences.maxSeq < wanted.hidden)', to: 'if (false)',
+  },
+];
