@@ -153,6 +153,7 @@ test('a damaged basement that the worker finds is named, and ends nothing', asyn
     await file.close();
     const again = await openEnvironment(sim, '/data', options);
     await fill(again, 3000, 9000, () => sim.tasks.pause());
+    await sim.clock.sleep(5000);
     assert.ok(again.statistics().sentJobs > 0);
     assert.equal(await Promise.race([again.fatal, sim.clock.sleep(1).then(() => undefined)]), undefined);
     const { problems } = await again.verify();
