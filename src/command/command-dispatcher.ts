@@ -5,7 +5,7 @@ import { clusterTarget, type Authorization } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
 import type { NumberTable } from '../base/number-table.ts';
 import { Binary, BsonArray, Document, Double, type Timestamp, type Value } from '../bson/index.ts';
-import { compareTimes } from '../catalog/index.ts';
+import { compareTimes, type Soon } from '../catalog/index.ts';
 import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
 import { isAtomicStatement, runAtomically } from './atomic-statement.ts';
 import type { Command, CommandContext, Reply, Run } from './command.ts';
@@ -35,9 +35,18 @@ function internalConnection(): ConnectionContext {
 
 const NO_SIGNATURE: Document = Document.of({ hash: new Binary(new Uint8Array(20), 0), keyId: 0n });
 
+/** A request, read as far as every command is read. */
 interface Asked {
+  readonly connection: ConnectionContext;
+  readonly request: CommandRequest;
   readonly command: Command;
   readonly generic: GenericFields;
+}
+
+/** What is to be done for it. */
+interface Made {
+  readonly run: Run;
+  readonly failure: Failure | undefined;
 }
 
 /** Serves all commands of one server. */
@@ -56,18 +65,24 @@ export class CommandDispatcher {
     this.#sweeper = serverSweeper(server);
   }
 
-  async dispatch(connection: ConnectionContext, request: CommandRequest): Promise<CommandAnswer | undefined> {
+  dispatch(connection: ConnectionContext, request: CommandRequest): Soon<CommandAnswer | undefined> {
     let place = NOWHERE;
     try {
       const command = findCommand(request, this.#server.options.testCommands);
       const generic = ofUser(parseGenericFields(command.name, request), connection);
       place = placeOf(command, generic);
-      return await this.#serve(connection, request, { command, generic });
+      const answer = this.#serve({ connection, request, command, generic });
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#refusal(error, request, place)) : answer;
     } catch (error) {
-      const told = translateError(error);
-      if (told.code === 1 && error !== told) this.#options.onBug(error, request.body.first?.[0] ?? '');
-      return { document: this.#finish(errorFields(told, error instanceof DeliberateError ? NOWHERE : place)) };
+      return this.#refusal(error, request, place);
     }
+  }
+
+  /** The answer that tells an error. */
+  #refusal(error: unknown, request: CommandRequest, place: ErrorPlace): CommandAnswer {
+    const told = translateError(error);
+    if (told.code === 1 && error !== told) this.#options.onBug(error, request.body.first?.[0] ?? '');
+    return { document: this.#finish(errorFields(told, error instanceof DeliberateError ? NOWHERE : place)) };
   }
 
   /** A transaction that belongs to the connection ends with it. */
@@ -103,53 +118,100 @@ export class CommandDispatcher {
     await this.#server.times.close(this.#server.time.operationTime);
   }
 
-  async #serve(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked): Promise<CommandAnswer | undefined> {
-    const server = this.#server;
-    const failure = server.failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
+  /** Most requests are answered in one step: a promise is made only where something must be waited for. */
+  #serve(asked: Asked): Soon<CommandAnswer | undefined> {
+    const { failPoints, access } = this.#server;
+    if (failPoints.any || access.enabled) return this.#serveWatched(asked);
+    checkAllowed(asked);
+    return this.#admit(asked, undefined);
+  }
+
+  /** Serves a request that may be made to fail, or may not be allowed to its user. */
+  async #serveWatched(asked: Asked): Promise<CommandAnswer | undefined> {
+    const { connection, request, command, generic } = asked;
+    const { failPoints, access } = this.#server;
+    const failure = failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
-    checkAllowed(command, generic);
-    if (server.access.enabled) await server.access.check(connection, command.name, request, generic.db);
-    const run = this.#prepare(request, { command, generic });
-    const entering = enterSession(server, command, { generic, connection });
-    const admission = entering instanceof Promise ? await entering : entering;
-    const operation = this.#begin(connection, request, { command, generic }, admission);
+    checkAllowed(asked);
+    if (access.enabled) await access.check(connection, command.name, request, generic.db);
+    return this.#admit(asked, failure);
+  }
+
+  #admit(asked: Asked, failure: Failure | undefined): Soon<CommandAnswer | undefined> {
+    const run = this.#prepare(asked);
+    const entering = enterSession(this.#server, asked.command, asked);
+    return entering instanceof Promise ? entering.then((admission) => this.#runIn(asked, admission, { run, failure })) : this.#runIn(asked, entering, { run, failure });
+  }
+
+  #runIn(asked: Asked, admission: Admission, made: Made): Soon<CommandAnswer | undefined> {
+    const { request, generic } = asked;
+    const operation = this.#begin(asked, admission);
     const { transaction, retry } = admission;
     const stream = request.exhaustAllowed ? { next: undefined as Document | undefined } : undefined;
+    const context: CommandContext = { server: this.#server, operation, request, generic, db: generic.db, transaction, retry, stream };
+    let document: Soon<Document>;
     try {
-      const document = await this.#execute({ server, operation, request, generic, db: generic.db, transaction, retry, stream }, { command, run, failure });
-      const next = stream?.next === undefined ? undefined : { ...request, body: stream.next };
-      return retry?.closesConnection === true ? undefined : { document, next };
+      document = this.#execute(context, asked, made);
     } catch (error) {
+      return this.#failed(asked, admission, { operation, error });
+    }
+    if (!(document instanceof Promise)) return this.#answered(context, admission, document);
+    return document.then((later) => this.#answered(context, admission, later), (error: unknown) => this.#failed(asked, admission, { operation, error }));
+  }
+
+  #answered({ request, operation, retry, stream }: CommandContext, admission: Admission, document: Document): CommandAnswer | undefined {
+    this.#leave(operation, admission);
+    if (retry?.closesConnection === true) return undefined;
+    return stream?.next === undefined ? { document } : { document, next: { ...request, body: stream.next } };
+  }
+
+  async #failed({ command }: Asked, admission: Admission, { operation, error }: { readonly operation: OperationContext; readonly error: unknown }): Promise<undefined> {
+    try {
       endFailedTransaction(admission, command);
       const reply = Document.fromEntries(errorFields(translateError(error), NOWHERE));
-      await server.monitor.finished({ operation, command, reply, failed: true });
-      if (retry?.closesConnection === true) return undefined;
+      await this.#server.monitor.finished({ operation, command, reply, failed: true });
+      if (admission.retry?.closesConnection === true) return undefined;
       throw error;
     } finally {
-      admission.session?.exit(operation);
-      this.#running.delete(operation.id);
-      admission.leave();
+      this.#leave(operation, admission);
     }
   }
 
+  #leave(operation: OperationContext, admission: Admission): void {
+    admission.session?.exit(operation);
+    this.#running.delete(operation.id);
+    admission.leave();
+  }
+
   /** Runs a command that was made ready, and gives the whole reply. */
-  async #execute(context: CommandContext, { command, run, failure }: { command: Command; run: Run; failure: Failure | undefined }): Promise<Document> {
-    const { server, operation, request, generic } = context;
-    if (isClosed(server) && writesData(command, request)) await this.#waitToWrite(operation);
-    const reply = isAtomicStatement(context, command.name) ? await runAtomically(context, run) : await run(context);
+  #execute(context: CommandContext, asked: Asked, { run, failure }: Made): Soon<Document> {
+    const { server, request } = context;
+    const { command } = asked;
+    const waits = isClosed(server) && writesData(command, request);
+    const reply = waits || isAtomicStatement(context, command.name) ? this.#executeLater(context, command, { run, waits }) : run(context);
+    return reply instanceof Promise ? reply.then((later) => this.#replied(context, asked, failure, later)) : this.#replied(context, asked, failure, reply);
+  }
+
+  async #executeLater(context: CommandContext, { name }: Command, { run, waits }: { readonly run: Run; readonly waits: boolean }): Promise<Reply | Document> {
+    if (waits) await this.#waitToWrite(context.operation);
+    return isAtomicStatement(context, name) ? runAtomically(context, run) : run(context);
+  }
+
+  /** The whole reply, which is noted. */
+  #replied({ server, operation, generic }: CommandContext, asked: Asked, failure: Failure | undefined, reply: Reply | Document): Soon<Document> {
+    const { command } = asked;
     noteWrite(server, command, generic);
     const fallback = generic.inTransaction || !command.writes ? undefined : server.defaults.write;
-    const fields = okFields(reply, { command, generic }, fallback);
+    const fields = okFields(reply, asked, fallback);
     if (failure !== undefined) appendConcernError(fields, failure, placeOf(command, generic));
     const document = this.#finish(fields);
     const noted = server.monitor.finished({ operation, command, reply: document, failed: false });
-    if (noted !== undefined) await noted;
-    return document;
+    return noted === undefined ? document : noted.then(() => document);
   }
 
   /** The command made ready. */
-  #prepare(request: CommandRequest, { command, generic }: Asked): Run {
+  #prepare({ request, command, generic }: Asked): Run {
     const { time } = this.#server;
     const run = command.prepare(request, generic);
     if (generic.clusterTime !== undefined) time.observe(generic.clusterTime);
@@ -165,7 +227,7 @@ export class CommandDispatcher {
   }
 
   /** The operation of an admitted request, which counts as running. */
-  #begin(connection: ConnectionContext, request: CommandRequest, { command, generic }: Asked, admission: Admission): OperationContext {
+  #begin({ connection, request, command, generic }: Asked, admission: Admission): OperationContext {
     const namespace = namespaceNamed(request, generic);
     const operation = new OperationContext({
       id: this.#nextOperation++,
@@ -205,7 +267,7 @@ export class CommandDispatcher {
 }
 
 /** Refuses a command that may not be run here, or not with what it carries. */
-function checkAllowed(command: Command, generic: GenericFields): void {
+function checkAllowed({ command, generic }: Asked): void {
   checkTransactionAllowed(command, generic);
   if (command.adminOnly && generic.db !== 'admin') {
     throw new CommandError(13, 'Unauthorized', `${command.name} may only be run against the admin database.`);
@@ -293,7 +355,7 @@ function endFailedTransaction(admission: Admission, command: Command): void {
   else admission.transaction.abort();
 }
 
-function okFields(reply: Reply | Document, { command, generic }: Asked, fallback: WriteConcern | undefined): [string, Value][] {
+function okFields(reply: Reply | Document, { command, generic }: Pick<Asked, 'command' | 'generic'>, fallback: WriteConcern | undefined): [string, Value][] {
   const fields: [string, Value][] = [];
   const entries = reply instanceof Document ? reply.fields : Object.entries(reply);
   for (const [name, value] of entries) if (value !== undefined) fields.push([name, value]);

@@ -2,6 +2,7 @@
 // the rest (sessions, transactions, errors, the fields that every reply has). Parsing comes before anything else and has no effects.
 
 import { BsonArray, Document, type Value } from '../bson/index.ts';
+import type { Soon } from '../catalog/index.ts';
 import type { CommandRequest, OperationContext } from '../session/index.ts';
 import { parseFields, type FieldTable, type Parsed } from './fields.ts';
 import type { GenericFields } from './generic-fields.ts';
@@ -37,7 +38,7 @@ export type InTransaction = 'yes' | 'no' | 'ends';
 export type ReadConcernSupport = 'none' | 'without-snapshot' | 'all';
 
 /** A command ready to run. */
-export type Run = (context: CommandContext) => Promise<Reply | Document>;
+export type Run = (context: CommandContext) => Soon<Reply | Document>;
 
 /** A row of the command table. */
 export interface Command {
@@ -78,7 +79,7 @@ export interface CommandDefinition<F extends FieldTable> {
   readonly fields: F;
   /** Lets through fields that the table does not name (where MongoDB does). */
   readonly lax?: boolean;
-  readonly run: (context: CommandContext, parsed: Parsed<F>) => Promise<Reply | Document>;
+  readonly run: (context: CommandContext, parsed: Parsed<F>) => Soon<Reply | Document>;
 }
 
 /** Makes a row of the table. */

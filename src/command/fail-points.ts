@@ -133,6 +133,11 @@ export class FailPoints {
     return met;
   }
 
+  /** Whether any is set. */
+  get any(): boolean {
+    return this.#points.size > 0;
+  }
+
   /** What `failCommand` does to this command; undefined: nothing. */
   command(place: CommandPlace): Failure | undefined {
     const point = this.#points.get('failCommand');

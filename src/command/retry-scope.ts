@@ -2,7 +2,7 @@
 // Results become the session's only when the engine transaction that wrote them, record and all, has committed.
 
 import { CommandError } from '../base/errors.ts';
-import type { CatalogTransaction } from '../catalog/index.ts';
+import type { CatalogTransaction, Soon } from '../catalog/index.ts';
 import type { LogicalSession, StatementResult } from '../session/index.ts';
 import { errorName } from './error-names.ts';
 import type { ServerState } from './server-state.ts';
@@ -52,10 +52,10 @@ export class RetryScope {
   }
 
   /** Writes all that is noted with the transaction; call before its commit. */
-  async write(txn: CatalogTransaction): Promise<void> {
-    if (this.#pending.size === 0) return;
+  write(txn: CatalogTransaction): Soon<void> {
+    if (this.#pending.size === 0) return undefined;
     this.#failOnPurpose();
-    await this.#server.retries.write(txn, this.#session, this.#session.currentRecord().with(this.#pending));
+    return this.#server.retries.write(txn, this.#session, this.#session.currentRecord().with(this.#pending));
   }
 
   /** The fail point `onPrimaryTransactionalWrite`: the client hears nothing, of a write that is done or of one that is not. */

@@ -1,7 +1,7 @@
 // Where sessions' retryable writes are remembered: `config.transactions`, one document a session, written by the engine transaction that
 // does the write. So whoever asks again after a crash is answered from what was committed, and nothing is done twice (server.md).
 
-import { namespaceOf, type Catalog, type CatalogTransaction, type Collection } from '../catalog/index.ts';
+import { afterSoon, namespaceOf, type Catalog, type CatalogTransaction, type Collection, type Soon } from '../catalog/index.ts';
 import { DateTime, Document } from '../bson/index.ts';
 import type { Clock } from '../env/index.ts';
 import { RetryRecord, SESSION_TIMEOUT_MINUTES, type LogicalSession, type OperationContext } from '../session/index.ts';
@@ -45,17 +45,20 @@ export class RetryStore {
   }
 
   /** Writes the record with the transaction. The caller remembers it in the session when the commit has succeeded. */
-  async write(txn: CatalogTransaction, session: LogicalSession, record: RetryRecord): Promise<void> {
+  write(txn: CatalogTransaction, session: LogicalSession, record: RetryRecord): Soon<void> {
     const found = this.#catalog.collection(txn, NAMESPACE);
-    const collection = found instanceof Promise || found === undefined ? await this.#collection(txn) : found;
+    const collection = found instanceof Promise || found === undefined ? this.#collection(txn) : found;
+    return afterSoon(collection, (there) => this.#writeTo(there, txn, session, record));
+  }
+
+  #writeTo(collection: Collection, txn: CatalogTransaction, session: LogicalSession, record: RetryRecord): Soon<void> {
     const key = collection.keyOf(session.id);
-    const locked = collection.lock(txn, key);
-    if (locked !== undefined) await locked;
-    const reading = txn.mode === 'statement' ? collection.getLatest(txn, key) : collection.get(txn, key);
-    const before = reading instanceof Promise ? await reading : reading;
-    const after = record.toDocument(session.id, new DateTime(this.#clock.nowMs()));
-    const written = before === undefined ? collection.insert(txn, collection.prepare(after)) : collection.update(txn, key, { before, after });
-    if (written !== undefined) await written;
+    return afterSoon(collection.lock(txn, key), () =>
+      afterSoon(txn.mode === 'statement' ? collection.getLatest(txn, key) : collection.get(txn, key), (before) => {
+        const after = record.toDocument(session.id, new DateTime(this.#clock.nowMs()));
+        return before === undefined ? collection.insert(txn, collection.prepare(after)) : collection.update(txn, key, { before, after });
+      }),
+    );
   }
 
   /** Removes records that are older than any client may still ask for. */

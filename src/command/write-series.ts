@@ -4,7 +4,7 @@
 // a conflict is the caller's at once.
 
 import { CommandError, EngineError } from '../base/errors.ts';
-import type { CatalogTransaction, Collection, Namespace, Soon } from '../catalog/index.ts';
+import { afterSoon, type CatalogTransaction, type Collection, type Namespace, type Soon } from '../catalog/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
 import { noteWrite } from './note-write.ts';
@@ -62,11 +62,10 @@ export class WriteSeries {
   }
 
   /** The collation that statements have which do not say one: that of the collection. */
-  async collation(): Promise<Collation | undefined> {
+  collation(): Soon<Collation | undefined> {
     const { transaction, server } = this.#context;
     if (transaction === undefined) return server.catalog.collationOf(this.#ns);
-    const named = await server.catalog.lookup(transaction.storage, this.#ns);
-    return named?.kind === 'collection' ? named.options.collation : named?.collation;
+    return afterSoon(server.catalog.lookup(transaction.storage, this.#ns), (named) => (named?.kind === 'collection' ? named.options.collation : named?.collation));
   }
 
   /** The collection as `txn` sees it. */
@@ -215,7 +214,8 @@ export class WriteSeries {
   async #commitOnce(txn: CatalogTransaction): Promise<void> {
     const { retry, server } = this.#context;
     if (txn.hasWritten) {
-      await retry?.write(txn);
+      const written = retry?.write(txn);
+      if (written !== undefined) await written;
       retry?.identify(txn);
       await txn.commit();
       retry?.committed();

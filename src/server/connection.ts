@@ -109,12 +109,13 @@ export class Connection {
       const message = this.#reader.next();
       if (message !== undefined) {
         this.#serving = true;
-        await this.#serve(message);
+        const served = this.#serve(message);
+        if (served !== undefined) await served;
         this.#serving = false;
         this.#leaveGate();
         continue;
       }
-      await this.#passGate();
+      if (this.#reader.pendingLength >= largeMessageBytes) await this.#passGate();
       const chunk = await this.#peer.read();
       if (chunk === undefined) return;
       counters.bytesIn += chunk.length;
@@ -125,7 +126,7 @@ export class Connection {
   /** Before more is read of a large message there is room for it. */
   async #passGate(): Promise<void> {
     const length = this.#reader.pendingLength;
-    if (length < largeMessageBytes || this.#gated > 0) return;
+    if (this.#gated > 0) return;
     if (await this.#surroundings.gate.enter(length, this.#sender)) this.#gated = length;
   }
 
@@ -147,16 +148,27 @@ export class Connection {
     return message.kind === 'reply' ? undefined : this.#serveMessage(message, codecs);
   }
 
-  /** One request, and those that follow from it without being sent: each of their answers is one to the answer before. */
-  async #serveMessage(message: WireMessage, codecs: readonly WireCodec[]): Promise<void> {
+  /** One request, and those that follow from it without being sent. */
+  #serveMessage(message: WireMessage, codecs: readonly WireCodec[]): Promise<void> | undefined {
+    const answer = this.#reply(message);
+    if (answer instanceof Promise) return answer.then((later) => this.#take(message, later, codecs));
+    return this.#take(message, answer, codecs);
+  }
+
+  #take(message: WireMessage, answer: CommandAnswer | undefined, codecs: readonly WireCodec[]): Promise<void> | undefined {
+    if (answer === undefined) {
+      this.destroy();
+      return undefined;
+    }
+    if (message.moreToCome) return undefined;
+    return answer.next === undefined ? this.#answer(message, answer, codecs) : this.#answerAll(message, answer, codecs);
+  }
+
+  /** Each of the further answers is one to the answer before. */
+  async #answerAll(message: WireMessage, first: CommandAnswer, codecs: readonly WireCodec[]): Promise<void> {
     let answered: AnswerTo = message;
-    let answer = await this.#reply(message);
-    for (;;) {
-      if (answer === undefined) {
-        this.destroy();
-        return;
-      }
-      if (message.moreToCome) return;
+    let answer: CommandAnswer | undefined = first;
+    while (answer !== undefined) {
       const requestId = this.#nextRequestId;
       const taken = this.#answer(answered, answer, codecs);
       if (taken !== undefined) await taken;
@@ -164,14 +176,15 @@ export class Connection {
       answered = { kind: message.kind, requestId, checksumPresent: message.checksumPresent, codec: message.codec };
       answer = await this.#surroundings.dispatcher.dispatch(this.#context, answer.next);
     }
+    this.destroy();
   }
 
-  #reply(message: WireMessage): Promise<CommandAnswer | undefined> {
+  #reply(message: WireMessage): CommandAnswer | undefined | Promise<CommandAnswer | undefined> {
     const { dispatcher } = this.#surroundings;
     const collection = message.namespace?.slice(message.namespace.indexOf('.') + 1);
     if (message.kind === 'query' && collection !== '$cmd') {
       const text = 'Unsupported OP_QUERY command: find. The client driver may require an upgrade.';
-      return Promise.resolve({ document: errorReply(new CommandError(352, 'UnsupportedOpQueryCommand', text)) });
+      return { document: errorReply(new CommandError(352, 'UnsupportedOpQueryCommand', text)) };
     }
     const request: CommandRequest = {
       body: message.body,

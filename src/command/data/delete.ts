@@ -2,7 +2,8 @@
 
 import { CommandError } from '../../base/errors.ts';
 import type { Document } from '../../bson/index.ts';
-import { namespaceOf, type Namespace } from '../../catalog/index.ts';
+import { afterSoon, namespaceOf, type Namespace, type Soon } from '../../catalog/index.ts';
+import type { Collation } from '../../collation/index.ts';
 import { compileFilter, type QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
@@ -25,8 +26,8 @@ import type { DocumentChange } from './document-change.ts';
 import { changeAll } from './multi-write.ts';
 import { removeMatchingRange } from './range-removal.ts';
 import { SingleWrite } from './single-write.ts';
-import { endsCommand } from './update.ts';
-import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
+import { refused } from './update.ts';
+import { checkBatchSize, parsedOnce, WriteOutcome } from './write-outcome.ts';
 
 const STATEMENT_FIELDS = {
   q: required(objectField),
@@ -51,9 +52,9 @@ export interface DeleteBatch {
   readonly options: QueryOptions;
 }
 
-async function deleteOne(batch: DeleteBatch, index: number, change: DocumentChange): Promise<void> {
+function deleteOne(batch: DeleteBatch, index: number, change: DocumentChange): Soon<void> {
   const { context, series, outcome } = batch;
-  await series.add(
+  return series.add(
     new SingleWrite({
       context,
       series,
@@ -96,36 +97,44 @@ export interface DeleteStatement {
   readonly collation?: Document | undefined;
 }
 
+function parseStatement(document: Document): DeleteStatement {
+  const statement = parseFields('delete.deletes', document, STATEMENT_FIELDS);
+  checkCollation(statement.collation);
+  return statement;
+}
+
 /** Runs one statement, unless it was done before; true: go on with the next. */
-export async function runDelete(batch: DeleteBatch, index: number, { q, limit, hint, collation: asked }: DeleteStatement): Promise<boolean> {
-  const { context, series, outcome, options } = batch;
+export function runDelete(batch: DeleteBatch, index: number, statement: DeleteStatement): Soon<boolean> {
+  const { context, series, outcome } = batch;
   const earlier = context.retry?.earlier(index);
   if (earlier !== undefined) {
     outcome.set(index, { n: earlier.n, nModified: 0 });
     return true;
   }
   try {
-    if (limit === 0 && context.retry !== undefined) {
+    if (statement.limit === 0 && context.retry !== undefined) {
       throw new CommandError(72, 'InvalidOptions', 'Cannot use retryable writes with limit=0');
     }
-    const collation = collationFor(asked, await series.collation());
-    const filter = compileFilter(q, { ...options, collation });
-    const change: DocumentChange = {
-      filter,
-      filterDocument: q,
-      collation,
-      hint,
-      bypassValidation: true,
-      apply: () => ({ after: undefined, modified: true }),
-    };
-    if (limit === 1) await deleteOne(batch, index, change);
-    else outcome.set(index, { n: await deleteAll(batch, change), nModified: 0 });
-    return !series.stopped;
+    const done = afterSoon(series.collation(), (collation) => deleteMatching(batch, index, statement, collationFor(statement.collation, collation)));
+    return done === undefined ? !series.stopped : done.then(() => !series.stopped).catch((error: unknown) => refused(batch, index, error));
   } catch (error) {
-    if (!(error instanceof CommandError) || endsCommand(error)) throw error;
-    outcome.set(index, { n: 0, nModified: 0, error });
-    return !batch.ordered;
+    return refused(batch, index, error);
   }
+}
+
+function deleteMatching(batch: DeleteBatch, index: number, { q, limit, hint }: DeleteStatement, collation: Collation | undefined): Soon<void> {
+  const change: DocumentChange = {
+    filter: compileFilter(q, { ...batch.options, collation }),
+    filterDocument: q,
+    collation,
+    hint,
+    bypassValidation: true,
+    apply: () => ({ after: undefined, modified: true }),
+  };
+  if (limit === 1) return deleteOne(batch, index, change);
+  return deleteAll(batch, change).then((n) => {
+    batch.outcome.set(index, { n, nModified: 0 });
+  });
 }
 
 export const deleteCommand: Command = defineCommand({
@@ -147,7 +156,7 @@ export const deleteCommand: Command = defineCommand({
     const ns = namespaceOf(context.db, fields.delete);
     checkBatchSize(fields.deletes.length);
     context.server.counters.operations.delete += fields.deletes.length;
-    for (const document of fields.deletes) checkCollation(parseFields('delete.deletes', document, STATEMENT_FIELDS).collation);
+    const statements = parsedOnce(fields.deletes, parseStatement);
     const batch: DeleteBatch = {
       context,
       ns,
@@ -156,8 +165,12 @@ export const deleteCommand: Command = defineCommand({
       ordered: fields.ordered ?? true,
       options: queryOptions(context, fields.let),
     };
-    for (const [index, document] of fields.deletes.entries()) if (!(await runDelete(batch, index, parseFields('delete.deletes', document, STATEMENT_FIELDS)))) break;
-    await batch.series.finish();
+    for (const [index, document] of fields.deletes.entries()) {
+      const goesOn = runDelete(batch, index, statements[index] ?? parseStatement(document));
+      if (!(goesOn instanceof Promise ? await goesOn : goesOn)) break;
+    }
+    const finished = batch.series.finish();
+    if (finished !== undefined) await finished;
     return batch.outcome.reply(context, { nModified: false });
   },
 });

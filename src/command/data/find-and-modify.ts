@@ -104,7 +104,8 @@ async function run(context: CommandContext, fields: Fields): Promise<Reply> {
   }
   const ns = namespaceOf(context.db, fields.findAndModify);
   const series = new WriteSeries(context, ns);
-  const options = queryOptions(context, fields.let, collationFor(fields.collation, await series.collation()));
+  const inherited = series.collation();
+  const options = queryOptions(context, fields.let, collationFor(fields.collation, inherited instanceof Promise ? await inherited : inherited));
   const change = compileChange(context, fields, options);
   const projection = fields.fields === undefined ? undefined : compileProjection(fields.fields, { ...options, filter: change.filter });
   let reply: Reply = {};
@@ -128,8 +129,10 @@ async function run(context: CommandContext, fields: Fields): Promise<Reply> {
       context.retry?.undone(0);
     },
   });
-  await series.add(write);
-  await series.finish();
+  const added = series.add(write);
+  if (added !== undefined) await added;
+  const finished = series.finish();
+  if (finished !== undefined) await finished;
   if (refusal !== undefined) throw refusal;
   return reply;
 }

@@ -23,6 +23,7 @@ import {
 import { applySettings } from '../query-settings/apply.ts';
 import { checkCollation, queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
+import { findById } from './find-by-id.ts';
 import { canRelease } from './reading-state.ts';
 import { beginRead, type ReadScope } from '../storage-scope.ts';
 import { openPipeline } from './pipeline-run.ts';
@@ -243,6 +244,7 @@ export const find: Command = defineCommand({
     applySettings(context);
     if (fields.find.startsWith('$')) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${context.db}.${fields.find}'`);
     const ns = namespaceOf(context.db, fields.find);
-    return fields.tailable === true ? runTailable(context, fields, ns) : runFind(context, fields, ns);
+    if (fields.tailable === true) return runTailable(context, fields, ns);
+    return findById(context, fields, ns) ?? runFind(context, fields, ns);
   },
 });

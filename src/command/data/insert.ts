@@ -87,7 +87,8 @@ async function insertAll(batch: InsertBatch, documents: readonly Document[]): Pr
     if (added !== undefined) await added;
     if (series.stopped) break;
   }
-  await series.finish();
+  const finished = series.finish();
+  if (finished !== undefined) await finished;
 }
 
 /** Documents of a bulk load; one that is refused ends the transaction, and the load with it. */

@@ -3,14 +3,15 @@
 // meanwhile it looks again in a new snapshot. In a multi-statement transaction the snapshot stands and a conflict is an error at once.
 
 import { CommandError, EngineError } from '../../base/errors.ts';
-import { BsonArray, bsonUndefined, Document, hasText, Regex, type Value } from '../../bson/index.ts';
-import type { CatalogTransaction, Collection, InsertChoices, RecordKey } from '../../catalog/index.ts';
+import { Document, hasText } from '../../bson/index.ts';
+import { afterSoon, type CatalogTransaction, type Collection, type InsertChoices, type RecordKey, type Soon } from '../../catalog/index.ts';
 import { sameCollation } from '../../collation/index.ts';
 import { planQuery, type KeyedDocument, type QueryRequest } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
 import { watched } from '../plan-watch.ts';
 import type { WriteSeries, WriteStep } from '../write-series.ts';
 import type { Changed, DocumentChange } from './document-change.ts';
+import { exactId } from './find-by-id.ts';
 
 /** What became of a statement. */
 export interface SingleResult {
@@ -30,15 +31,6 @@ const UNREAD: SingleResult = { before: undefined, after: undefined, modified: tr
 
 /** How often an upsert that met a duplicate looks again for the document it then must find. */
 const UPSERT_TRIES_MAX = 10;
-
-/** The value of `_id` that a filter asks for, where it asks for one and nothing of it is an operator. */
-function exactId(filter: Document): Value | undefined {
-  const value = filter.get('_id');
-  if (value === undefined || value === null || value === bsonUndefined) return undefined;
-  if (value instanceof Regex || value instanceof BsonArray) return undefined;
-  if (value instanceof Document && value.keys().some((name) => name.startsWith('$'))) return undefined;
-  return value;
-}
 
 /** What a single write needs of its statement. */
 export interface SingleWriteOptions {
@@ -62,17 +54,25 @@ export class SingleWrite implements WriteStep {
     this.#options = options;
   }
 
-  async run(txn: CatalogTransaction): Promise<boolean> {
-    const { onResult, onError } = this.#options;
+  run(txn: CatalogTransaction): Soon<boolean> {
     const mark = txn.mark();
-    try {
-      onResult(await this.#change(txn));
+    const accept = (result: SingleResult): true => {
+      this.#options.onResult(result);
       return true;
+    };
+    try {
+      const changing = this.#change(txn);
+      return changing instanceof Promise ? changing.then(accept).catch((error: unknown) => this.#refused(txn, mark, error)) : accept(changing);
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      this.#options.series.rollback(txn, mark);
-      return onError(error);
+      return this.#refused(txn, mark, error);
     }
+  }
+
+  #refused(txn: CatalogTransaction, mark: number, error: unknown): boolean {
+    if (!(error instanceof CommandError)) throw error;
+    const { series, onError } = this.#options;
+    series.rollback(txn, mark);
+    return onError(error);
   }
 
   undo(): void {
@@ -85,24 +85,30 @@ export class SingleWrite implements WriteStep {
     return { bypassValidation, shape, statement: context.retry?.idOf(index) };
   }
 
-  async #change(txn: CatalogTransaction): Promise<SingleResult> {
-    const { series, change } = this.#options;
-    const collection = await series.collection(txn);
-    if (collection !== undefined) {
+  #change(txn: CatalogTransaction): Soon<SingleResult> {
+    return afterSoon(this.#options.series.collection(txn), (collection) => {
+      if (collection === undefined) return this.#upsert(txn);
+      const { change } = this.#options;
       if (collection.options.timeSeries !== undefined) change.checkTimeSeries?.(collection.options.timeSeries);
-      const done = await this.#changeFirst(txn, collection);
-      if (done !== undefined) return done;
-    }
-    const inserted = change.upsert?.();
+      return afterSoon(this.#changeFirst(txn, collection), (done) => done ?? this.#upsert(txn));
+    });
+  }
+
+  #upsert(txn: CatalogTransaction): Soon<SingleResult> {
+    const inserted = this.#options.change.upsert?.();
     return inserted === undefined ? NOTHING : this.#insert(txn, inserted);
   }
 
   /** Undefined when nothing matches. */
-  async #changeFirst(txn: CatalogTransaction, collection: Collection): Promise<SingleResult | undefined> {
+  #changeFirst(txn: CatalogTransaction, collection: Collection): Soon<SingleResult | undefined> {
     const { change } = this.#options;
     const isPlain = collection.isKeyedById && change.sort === undefined && change.hint === undefined && !change.filterDocument.has('$text');
     const id = isPlain ? exactId(change.filterDocument) : undefined;
     if (id !== undefined && (!hasText(id) || sameCollation(change.collation, collection.options.collation))) return this.#tryKey(txn, collection, collection.keyOf(id));
+    return this.#searchFirst(txn, collection);
+  }
+
+  async #searchFirst(txn: CatalogTransaction, collection: Collection): Promise<SingleResult | undefined> {
     let stale = false;
     for await (const candidate of this.#candidates(txn, collection)) {
       const done = await this.#tryKey(txn, collection, candidate.key);
@@ -131,15 +137,22 @@ export class SingleWrite implements WriteStep {
   }
 
   /** Locks the document, reads it as it is now, and changes it if it still matches. */
-  async #tryKey(txn: CatalogTransaction, collection: Collection, key: RecordKey): Promise<SingleResult | undefined> {
-    const { change, series } = this.#options;
-    if (change.fast !== undefined && (await this.#updateFast(txn, collection, key, change.fast))) return UNREAD;
-    const before = await lockedDocument(txn, collection, key);
-    if (before === undefined || !change.filter.matches(before)) return undefined;
-    const changed = change.apply(before);
-    await writeChange(txn, collection, { key, before, changed }, this.#choices());
-    series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
-    return { before, after: changed.after, modified: changed.modified, upserted: false };
+  #tryKey(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<SingleResult | undefined> {
+    const { fast } = this.#options.change;
+    if (fast === undefined) return this.#changeKey(txn, collection, key);
+    return this.#updateFast(txn, collection, key, fast).then((isDone) => (isDone ? UNREAD : this.#changeKey(txn, collection, key)));
+  }
+
+  #changeKey(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<SingleResult | undefined> {
+    return afterSoon(lockedDocument(txn, collection, key), (before) => {
+      const { change, series } = this.#options;
+      if (before === undefined || !change.filter.matches(before)) return undefined;
+      const changed = change.apply(before);
+      return afterSoon(writeChange(txn, collection, { key, before, changed }, this.#choices()), () => {
+        series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
+        return { before, after: changed.after, modified: changed.modified, upserted: false };
+      });
+    });
   }
 
   /** Writes the update without a read, where the collection lets it. */
@@ -179,23 +192,18 @@ export class SingleWrite implements WriteStep {
 }
 
 /** The document under its lock: newest for a statement by itself, of the snapshot in a transaction. */
-export async function lockedDocument(txn: CatalogTransaction, collection: Collection, key: RecordKey): Promise<Document | undefined> {
-  if (txn.mode === 'statement') {
-    await collection.lock(txn, key);
-    return collection.getLatest(txn, key);
-  }
-  const found = await collection.get(txn, key);
-  if (found !== undefined) await collection.lock(txn, key);
-  return found;
+export function lockedDocument(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<Document | undefined> {
+  if (txn.mode === 'statement') return afterSoon(collection.lock(txn, key), () => collection.getLatest(txn, key));
+  return afterSoon(collection.get(txn, key), (found) => (found === undefined ? undefined : afterSoon(collection.lock(txn, key), () => found)));
 }
 
 /** Writes what became of a locked document. */
-export async function writeChange(
+export function writeChange(
   txn: CatalogTransaction,
   collection: Collection,
   { key, before, changed }: { key: RecordKey; before: Document; changed: Changed },
   choices: InsertChoices,
-): Promise<void> {
-  if (changed.after === undefined) await collection.remove(txn, key, before, choices);
-  else if (changed.modified) await collection.update(txn, key, { before, after: changed.after }, choices);
+): Soon<void> {
+  if (changed.after === undefined) return collection.remove(txn, key, before, choices);
+  return changed.modified ? collection.update(txn, key, { before, after: changed.after }, choices) : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { type BsonArray, Document, type Value } from '../../bson/index.ts';
-import { namespaceOf } from '../../catalog/index.ts';
+import { afterSoon, namespaceOf, type Soon } from '../../catalog/index.ts';
 import type { QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
@@ -23,7 +23,7 @@ import { WriteSeries } from '../write-series.ts';
 import { changeAll } from './multi-write.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
 import { compileUpdateChange } from './update-change.ts';
-import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
+import { checkBatchSize, parsedOnce, WriteOutcome } from './write-outcome.ts';
 
 /** One statement. */
 export interface UpdateStatement {
@@ -93,15 +93,18 @@ function noteResult(batch: UpdateBatch, index: number, result: SingleResult): vo
 }
 
 /** What a statement is compiled with. */
-async function optionsOf({ context, series, letFields }: UpdateBatch, statement: UpdateStatement): Promise<QueryOptions> {
-  return queryOptions(context, mergeLet(letFields, statement.c), collationFor(statement.collation, await series.collation()));
+function optionsOf({ context, series, letFields }: UpdateBatch, statement: UpdateStatement): Soon<QueryOptions> {
+  return afterSoon(series.collation(), (collation) => queryOptions(context, mergeLet(letFields, statement.c), collationFor(statement.collation, collation)));
 }
 
-async function updateOne(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<void> {
+function updateOne(batch: UpdateBatch, index: number, statement: UpdateStatement): Soon<void> {
+  return afterSoon(optionsOf(batch, statement), (options) => updateOneWith(batch, index, statement, options));
+}
+
+function updateOneWith(batch: UpdateBatch, index: number, statement: UpdateStatement, options: QueryOptions): Soon<void> {
   const { context, series, outcome, ordered } = batch;
-  const options = await optionsOf(batch, statement);
   const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
-  await series.add(
+  return series.add(
     new SingleWrite({
       context,
       series,
@@ -141,7 +144,7 @@ function mergeLet(letFields: Document | undefined, constants: Document | undefin
 }
 
 /** Runs one statement, unless it was done before; true: go on with the next. */
-export async function runUpdate(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<boolean> {
+export function runUpdate(batch: UpdateBatch, index: number, statement: UpdateStatement): Soon<boolean> {
   const { context, outcome } = batch;
   const earlier = context.retry?.earlier(index);
   if (earlier !== undefined) {
@@ -150,14 +153,18 @@ export async function runUpdate(batch: UpdateBatch, index: number, statement: Up
   }
   try {
     checkStatement(context, statement);
-    if (statement.multi === true) await updateMany(batch, index, statement);
-    else await updateOne(batch, index, statement);
-    return !batch.series.stopped;
+    const done = statement.multi === true ? updateMany(batch, index, statement) : updateOne(batch, index, statement);
+    return done === undefined ? !batch.series.stopped : done.then(() => !batch.series.stopped).catch((error: unknown) => refused(batch, index, error));
   } catch (error) {
-    if (!(error instanceof CommandError) || endsCommand(error)) throw error;
-    outcome.set(index, { n: 0, nModified: 0, error });
-    return !batch.ordered;
+    return refused(batch, index, error);
   }
+}
+
+/** Notes the error of one statement; true: go on with the next. */
+export function refused({ outcome, ordered }: Pick<UpdateBatch, 'outcome' | 'ordered'>, index: number, error: unknown): boolean {
+  if (!(error instanceof CommandError) || endsCommand(error)) throw error;
+  outcome.set(index, { n: 0, nModified: 0, error });
+  return !ordered;
 }
 
 /** Errors that are not of one statement but of the whole command: its time is over, or it was told to stop. */
@@ -187,7 +194,7 @@ export const update: Command = defineCommand({
     const ns = namespaceOf(context.db, fields.update);
     checkBatchSize(fields.updates.length);
     context.server.counters.operations.update += fields.updates.length;
-    for (const document of fields.updates) parseStatement(document);
+    const statements = parsedOnce(fields.updates, parseStatement);
     const batch: UpdateBatch = {
       context,
       series: new WriteSeries(context, ns),
@@ -196,8 +203,12 @@ export const update: Command = defineCommand({
       bypassValidation: fields.bypassDocumentValidation ?? false,
       letFields: fields.let,
     };
-    for (const [index, document] of fields.updates.entries()) if (!(await runUpdate(batch, index, parseStatement(document)))) break;
-    await batch.series.finish();
+    for (const [index, document] of fields.updates.entries()) {
+      const goesOn = runUpdate(batch, index, statements[index] ?? parseStatement(document));
+      if (!(goesOn instanceof Promise ? await goesOn : goesOn)) break;
+    }
+    const finished = batch.series.finish();
+    if (finished !== undefined) await finished;
     return batch.outcome.reply(context, { nModified: true });
   },
 });

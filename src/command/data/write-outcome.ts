@@ -15,6 +15,16 @@ export function checkBatchSize(length: number): void {
   throw new CommandError(16, 'InvalidLength', text);
 }
 
+/** So many statements are kept as they were parsed: of more the documents take room enough. */
+const keptStatements = 100;
+
+/** Parses all statements, so that none is run where one is wrong; of a short batch those that were parsed are given. */
+export function parsedOnce<T>(documents: readonly Document[], parse: (document: Document) => T): readonly T[] {
+  if (documents.length <= keptStatements) return documents.map(parse);
+  for (const document of documents) parse(document);
+  return [];
+}
+
 /** What one statement did. */
 export interface StatementOutcome {
   n: number;
