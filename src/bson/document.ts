@@ -4,6 +4,7 @@
 
 import { AssertionError } from '../base/errors.ts';
 import { ByteSink } from './byte-sink.ts';
+import type { DocumentList } from './document-list.ts';
 import { bsonType, cstringEnd, decodeName, elementValue, findElement, readInt32, valueEnd, writeInt32 } from './raw.ts';
 import type { BsonType, RawView } from './raw.ts';
 import { decodeString, scalarDecoders, scalarWriters } from './scalar-codec.ts';
@@ -162,8 +163,10 @@ export class BsonArray implements RawView {
   #start = 0;
   #end = 0;
   #items: readonly Value[] | undefined;
+  readonly #list: DocumentList | undefined;
 
-  private constructor(bytes: Uint8Array | undefined, start: number, items: readonly Value[] | undefined) {
+  private constructor(bytes: Uint8Array | undefined, start: number, items: readonly Value[] | undefined, list?: DocumentList) {
+    this.#list = list;
     this.#bytes = bytes;
     this.#start = start;
     if (bytes !== undefined) this.#end = start + readInt32(bytes, start);
@@ -183,13 +186,23 @@ export class BsonArray implements RawView {
     return new BsonArray(undefined, 0, items);
   }
 
+  /** The array of these documents. */
+  static ofList(list: DocumentList): BsonArray {
+    return new BsonArray(undefined, 0, undefined, list);
+  }
+
+  /** The documents that it was made of, if it was. */
+  get list(): DocumentList | undefined {
+    return this.#list;
+  }
+
   get bsonType(): 4 {
     return 4;
   }
 
   /** All elements in order, decoded once and kept. */
   items(): readonly Value[] {
-    this.#items ??= decodeItems(this.bytes, this.#start);
+    this.#items ??= this.#list === undefined ? decodeItems(this.bytes, this.#start) : [...this.#list];
     return this.#items;
   }
 
@@ -202,16 +215,16 @@ export class BsonArray implements RawView {
   }
 
   get length(): number {
-    return this.items().length;
+    return this.#list?.length ?? this.items().length;
   }
 
   get isEmpty(): boolean {
-    return this.#items === undefined ? this.#end - this.#start === 5 : this.#items.length === 0;
+    return this.#items === undefined && this.#list === undefined ? this.#end - this.#start === 5 : this.length === 0;
   }
 
   get bytes(): Uint8Array {
     if (this.#bytes !== undefined) return this.#bytes;
-    this.#bytes = encodeWhole(this.#items ?? [], writeItems);
+    this.#bytes = encodeWhole(this.items(), writeItems);
     this.#end = this.#bytes.length;
     return this.#bytes;
   }
@@ -240,7 +253,7 @@ export class BsonArray implements RawView {
 
   writeTo(sink: ByteSink): void {
     if (this.#bytes !== undefined) sink.range(this.#bytes, this.#start, this.#end);
-    else writeItems(sink, this.#items ?? []);
+    else writeItems(sink, this.items());
   }
 }
 

@@ -29,26 +29,35 @@ export function validateDocument(
   end: number,
   limits: ValidationLimits = parsedLimits,
 ): void {
-  new Walker(bytes, limits.depth).walk(start, end);
+  shared.walk(bytes, start, end, limits.depth);
 }
 
 function invalid(reason: string): CommandError {
   return new CommandError(22, 'InvalidBSON', `Invalid BSON: ${reason}`);
 }
 
+const nothing = new Uint8Array(0);
+
+/** Walks one document at a time: there are thousands in a batch. */
 class Walker {
-  readonly #bytes: Uint8Array;
-  readonly #depthMax: number;
+  #bytes: Uint8Array = nothing;
+  #depthMax: number = 0;
   /** The offsets behind the documents that are open, outermost first. */
   readonly #ends: number[] = [];
   #at = 0;
 
-  constructor(bytes: Uint8Array, depthMax: number) {
+  walk(bytes: Uint8Array, start: number, end: number, depthMax: number): void {
     this.#bytes = bytes;
     this.#depthMax = depthMax;
+    this.#ends.length = 0;
+    try {
+      this.#walk(start, end);
+    } finally {
+      this.#bytes = nothing;
+    }
   }
 
-  walk(start: number, end: number): void {
+  #walk(start: number, end: number): void {
     if (start < 0 || end > this.#bytes.length || end < start) throw invalid('the range is not there');
     this.#at = start;
     this.#open(end, true);
@@ -178,3 +187,5 @@ class Walker {
     return invalid(`the field '${decodeName(bytes, nameAt, end)}' ${what}`);
   }
 }
+
+const shared = new Walker();

@@ -113,6 +113,6 @@ function commandBody<F extends FieldTable>(request: CommandRequest, definition: 
   if (!renamed && definition.lax !== true && request.sequences.size === 0) return request.body;
   const entries = request.body.fields.map(([field, value], index): [string, Value] => [index === 0 ? name : field, value]);
   const kept = definition.lax === true ? entries.filter(([field]) => Object.hasOwn(fields, field)) : entries;
-  for (const [field, documents] of request.sequences) kept.push([field, BsonArray.of(documents)]);
+  for (const [field, documents] of request.sequences) kept.push([field, BsonArray.ofList(documents)]);
   return Document.fromEntries(kept);
 }

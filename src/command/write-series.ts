@@ -9,12 +9,15 @@ import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
 import { noteWrite } from './note-write.ts';
 
-/** The change of one document. It may run more than once, each time in another transaction, with `undo` in between. */
+/**
+ * The change of one document, or of one of many: `place` says which, so that a batch of thousands is one object. It may run more than once, each time in
+ * another transaction, with `undo` in between.
+ */
 export interface WriteStep {
   /** Does it in `txn`, and notes what it did. False: nothing further of the statement is to be done. A refusal of the document itself is noted, not thrown. */
-  run(txn: CatalogTransaction): Soon<boolean>;
+  run(txn: CatalogTransaction, place: number): Soon<boolean>;
   /** Forgets what `run` noted. */
-  undo(): void;
+  undo(place: number): void;
 }
 
 /** A part is committed when it has this many steps: it bounds write sets and the time locks are held. */
@@ -46,7 +49,9 @@ export class WriteSeries {
   readonly #ns: Namespace;
   #txn: CatalogTransaction | undefined;
   #collection: { readonly txn: CatalogTransaction; readonly found: Collection | undefined } | undefined;
+  /** The steps of the present part, and the place of each. */
   #part: WriteStep[] = [];
+  #places: number[] = [];
   #bytes = 0;
   #stopped = false;
   #noRoomSinceMs: number | undefined;
@@ -112,17 +117,17 @@ export class WriteSeries {
   }
 
   /** Runs a step. Throws what ends the whole statement; what was done before it is kept unless the engine failed. */
-  add(step: WriteStep): Soon<void> {
+  add(step: WriteStep, place: number = 0): Soon<void> {
     const { transaction, operation } = this.#context;
     operation.checkInterrupt();
-    if (transaction !== undefined) return this.#addTo(transaction.storage, step);
-    const done = this.#stopped || this.#try(step);
-    if (done !== true) return this.#retry(step, done);
+    if (transaction !== undefined) return this.#addTo(transaction.storage, step, place);
+    const done = this.#stopped || this.#try(step, place);
+    if (done !== true) return this.#retry(step, place, done);
     return this.#isFull ? this.#commit() : undefined;
   }
 
-  async #addTo(txn: CatalogTransaction, step: WriteStep): Promise<void> {
-    if (!(await step.run(txn))) this.#stopped = true;
+  async #addTo(txn: CatalogTransaction, step: WriteStep, place: number): Promise<void> {
+    if (!(await step.run(txn, place))) this.#stopped = true;
   }
 
   get #isFull(): boolean {
@@ -130,8 +135,8 @@ export class WriteSeries {
   }
 
   /** Waits for the first try of a step, and goes on with others until it is done. */
-  async #retry(step: WriteStep, first: Soon<boolean>): Promise<void> {
-    for (let isDone = await first; !isDone && !this.#stopped; isDone = await this.#try(step)) this.#context.operation.checkInterrupt();
+  async #retry(step: WriteStep, place: number, first: Soon<boolean>): Promise<void> {
+    for (let isDone = await first; !isDone && !this.#stopped; isDone = await this.#try(step, place)) this.#context.operation.checkInterrupt();
     if (this.#isFull) await this.#commit();
   }
 
@@ -142,40 +147,43 @@ export class WriteSeries {
 
   /** Ends without committing the present part. */
   abandon(): void {
-    for (const step of this.#part) step.undo();
+    this.#part.forEach((step, i) => {
+      step.undo(this.#places[i] as number);
+    });
     this.#forget();
   }
 
   /** True when the step is done; false when it must be tried again in another transaction. */
-  #try(step: WriteStep): Soon<boolean> {
+  #try(step: WriteStep, place: number): Soon<boolean> {
     const txn = (this.#txn ??= this.#context.server.catalog.begin('statement'));
     const mark = txn.mark();
     let goesOn: Soon<boolean>;
     try {
-      goesOn = step.run(txn);
+      goesOn = step.run(txn, place);
     } catch (error) {
-      return this.#failed(step, { txn, mark, error });
+      return this.#failed(step, place, { txn, mark, error });
     }
-    return goesOn instanceof Promise ? this.#tried(step, { txn, mark, goesOn }) : this.#done(step, goesOn);
+    return goesOn instanceof Promise ? this.#tried(step, place, { txn, mark, goesOn }) : this.#done(step, place, goesOn);
   }
 
-  async #tried(step: WriteStep, { txn, mark, goesOn }: { txn: CatalogTransaction; mark: number; goesOn: Promise<boolean> }): Promise<boolean> {
+  async #tried(step: WriteStep, place: number, { txn, mark, goesOn }: { txn: CatalogTransaction; mark: number; goesOn: Promise<boolean> }): Promise<boolean> {
     try {
-      return this.#done(step, await goesOn);
+      return this.#done(step, place, await goesOn);
     } catch (error) {
-      return this.#failed(step, { txn, mark, error });
+      return this.#failed(step, place, { txn, mark, error });
     }
   }
 
-  #done(step: WriteStep, goesOn: boolean): true {
+  #done(step: WriteStep, place: number, goesOn: boolean): true {
     if (!goesOn) this.#stopped = true;
     this.#part.push(step);
+    this.#places.push(place);
     this.#noRoomSinceMs = undefined;
     return true;
   }
 
-  async #failed(step: WriteStep, { txn, mark, error }: { txn: CatalogTransaction; mark: number; error: unknown }): Promise<false> {
-    step.undo();
+  async #failed(step: WriteStep, place: number, { txn, mark, error }: { txn: CatalogTransaction; mark: number; error: unknown }): Promise<false> {
+    step.undo(place);
     if (error instanceof CommandError || (isPassing(error) && this.#part.length > 0)) {
       this.rollback(txn, mark);
       await this.#commit();
@@ -228,13 +236,14 @@ export class WriteSeries {
   /** Does the present part again in a new transaction; each step in one of its own where together they are too large. */
   async #replay(error: EngineError): Promise<void> {
     const steps = this.#part;
+    const places = this.#places;
     const tooLarge = error.code === 'too-large';
     this.abandon();
     if (tooLarge && steps.length <= 1) throw error;
     this.#stopped = false;
-    for (const step of steps) {
+    for (const [i, step] of steps.entries()) {
       // A conflict met here commits what was replayed before it, or starts anew; the step is still to be done.
-      while (!this.stopped && !(await this.#try(step))) this.#context.operation.checkInterrupt();
+      while (!this.stopped && !(await this.#try(step, places[i] as number))) this.#context.operation.checkInterrupt();
       if (tooLarge) await this.#commit();
     }
   }
@@ -244,6 +253,7 @@ export class WriteSeries {
     this.#txn = undefined;
     this.#collection = undefined;
     this.#part = [];
+    this.#places = [];
     this.#bytes = 0;
     this.#context.retry?.aborted();
   }

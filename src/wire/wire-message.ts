@@ -2,7 +2,7 @@
 // a CommandError, never in a read outside the message: lengths are held against the true end, documents go through the one audited walker.
 
 import { crc32c } from '../base/crc32c.ts';
-import { Document, validateDocument, type Value } from '../bson/index.ts';
+import { Document, DocumentList, validateDocument, type Value } from '../bson/index.ts';
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, messageFlag, operation, protocolError } from './protocol.ts';
 
 /** A compression method of the wire; its id is the protocol's (2 zlib, 3 zstd). */
@@ -20,7 +20,7 @@ export interface WireMessage {
   readonly responseTo: number;
   readonly kind: 'message' | 'query' | 'reply';
   readonly body: Document;
-  readonly sequences: ReadonlyMap<string, readonly Document[]>;
+  readonly sequences: ReadonlyMap<string, DocumentList>;
   readonly checksumPresent: boolean;
   readonly moreToCome: boolean;
   readonly exhaustAllowed: boolean;
@@ -30,7 +30,7 @@ export interface WireMessage {
   readonly codec: number | undefined;
 }
 
-const NO_SEQUENCES: ReadonlyMap<string, readonly Document[]> = new Map();
+const NO_SEQUENCES: ReadonlyMap<string, DocumentList> = new Map();
 const REQUIRED_BITS = 0xffff;
 const KNOWN_REQUIRED_BITS = messageFlag.checksumPresent | messageFlag.moreToCome;
 
@@ -127,9 +127,9 @@ function parseSections(
   bytes: Uint8Array,
   start: number,
   end: number,
-): { body: Document; sequences: ReadonlyMap<string, readonly Document[]> } {
+): { body: Document; sequences: ReadonlyMap<string, DocumentList> } {
   let body: Document | undefined;
-  let sequences: Map<string, readonly Document[]> | undefined;
+  let sequences: Map<string, DocumentList> | undefined;
   let at = start;
   while (at < end) {
     const kind = bytes[at] as number;
@@ -151,26 +151,31 @@ function parseSections(
   return { body, sequences: sequences ?? NO_SEQUENCES };
 }
 
-function readSequence(bytes: Uint8Array, at: number, end: number): { name: string; documents: Document[]; end: number } {
+function readSequence(bytes: Uint8Array, at: number, end: number): { name: string; documents: DocumentList; end: number } {
   const length = at + 4 <= end ? int32(bytes, at) : -1;
   if (length < 5 || at + length > end) throw protocolError('document sequence is longer than its message');
   const sequenceEnd = at + length;
   const name = readCString(bytes, at + 4, sequenceEnd);
-  const documents: Document[] = [];
+  const starts: number[] = [];
   let position = name.end;
   while (position < sequenceEnd) {
-    const document = readDocument(bytes, position, sequenceEnd);
-    documents.push(document);
-    position += document.byteLength;
+    starts.push(position);
+    position = checkDocument(bytes, position, sequenceEnd);
   }
-  return { name: name.text, documents, end: sequenceEnd };
+  return { name: name.text, documents: DocumentList.inBytes(bytes, starts), end: sequenceEnd };
 }
 
 function readDocument(bytes: Uint8Array, at: number, end: number): Document {
+  checkDocument(bytes, at, end);
+  return Document.fromBytes(bytes, at);
+}
+
+/** The offset behind the document that begins at `at`, which is valid. */
+function checkDocument(bytes: Uint8Array, at: number, end: number): number {
   const length = at + 4 <= end ? int32(bytes, at) : -1;
   if (length < 5 || at + length > end) throw protocolError('document is longer than its message');
   validateDocument(bytes, at, at + length);
-  return Document.fromBytes(bytes, at);
+  return at + length;
 }
 
 function readCString(bytes: Uint8Array, at: number, end: number): { text: string; end: number } {

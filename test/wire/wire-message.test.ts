@@ -37,7 +37,7 @@ describe('OP_MSG', () => {
     const message = parseMessage(whole(encodeMessage(ids, body, { sequences: [{ name: 'documents', documents }] })), []);
     assert.equal(message.requestId, 7);
     assert.equal(message.body.get('insert'), 'c');
-    assert.deepEqual(message.sequences.get('documents')?.map((document) => document.get('_id')), [1, 2]);
+    assert.deepEqual([...(message.sequences.get('documents') ?? [])].map((document) => document.get('_id')), [1, 2]);
     assert.equal(message.moreToCome, false);
   });
 

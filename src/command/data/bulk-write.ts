@@ -167,11 +167,11 @@ async function run(context: CommandContext, fields: Parsed<typeof FIELDS>): Prom
   if (context.generic.writeConcern?.w === 0) return {};
   const totals: Totals = { nErrors: 0, nInserted: 0, nMatched: 0, nModified: 0, nUpserted: 0, nDeleted: 0 };
   const results: Document[] = [];
-  for (const [index, outcome] of bulk.outcome.rows()) {
+  bulk.outcome.each((index, outcome) => {
     const operation = operations[index] as BulkOperation;
     add(totals, operation, outcome);
     if (fields.errorsOnly !== true || outcome.error !== undefined) results.push(describe(index, operation, outcome));
-  }
+  });
   const request = { namespace: CURSOR_NAMESPACE, batchSize: cursor?.batchSize ?? Number.POSITIVE_INFINITY };
   const reply = await replyWithCursor(context, sourceOf(results), request);
   return { ...reply, ...totals, retriedStmtIds: bulk.outcome.retriedIds(context) };

@@ -1,10 +1,11 @@
 // insert: documents in order, each whole or not at all. An ordered batch ends at its first error and keeps what came before.
 
 import { CommandError } from '../../base/errors.ts';
+import { DocumentList } from '../../bson/index.ts';
 import type { Document } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Collection, type CollectionLoad, type Soon } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
-import { boolField, strictBoolField, collectionField, objectsField, required, anyField } from '../fields.ts';
+import { boolField, strictBoolField, collectionField, documentListField, required, anyField } from '../fields.ts';
 import { WriteSeries, type WriteStep } from '../write-series.ts';
 import { checkBatchSize, WriteOutcome } from './write-outcome.ts';
 
@@ -19,71 +20,79 @@ export interface InsertBatch {
 
 const INSERTED = { n: 1, nModified: 0 } as const;
 
-/** The insertion of one document. */
+/** The insertion of each of some documents: a place is the number of the statement. */
 class InsertStep implements WriteStep {
   readonly #batch: InsertBatch;
-  readonly #index: number;
-  readonly #document: Document;
+  readonly #documents: DocumentList;
+  /** The statement that inserts the first. */
+  readonly #first: number;
 
-  constructor(batch: InsertBatch, index: number, document: Document) {
+  constructor(batch: InsertBatch, documents: DocumentList, first: number) {
     this.#batch = batch;
-    this.#index = index;
-    this.#document = document;
+    this.#documents = documents;
+    this.#first = first;
   }
 
-  run(txn: CatalogTransaction): Soon<boolean> {
+  run(txn: CatalogTransaction, index: number): Soon<boolean> {
     const mark = txn.mark();
+    const document = this.#documents.at(index - this.#first);
     let inserting: Soon<void>;
     try {
       const collection = this.#batch.series.ensureCollection(txn);
-      inserting = collection instanceof Promise ? collection.then((made) => this.#insert(txn, made)) : this.#insert(txn, collection);
+      inserting = collection instanceof Promise ? collection.then((made) => this.#insert(txn, made, { document, index })) : this.#insert(txn, collection, { document, index });
     } catch (error) {
-      return this.#refused(txn, mark, error);
+      return this.#refused(txn, { mark, index, error });
     }
-    return inserting instanceof Promise ? inserting.then(() => this.#inserted(), (error: unknown) => this.#refused(txn, mark, error)) : this.#inserted();
+    if (inserting === undefined) return this.#inserted(index, document.byteLength);
+    return inserting.then(() => this.#inserted(index, document.byteLength), (error: unknown) => this.#refused(txn, { mark, index, error }));
   }
 
-  #insert(txn: CatalogTransaction, collection: Collection): Soon<void> {
+  #insert(txn: CatalogTransaction, collection: Collection, { document, index }: { document: Document; index: number }): Soon<void> {
     const { bypassValidation, context } = this.#batch;
-    return collection.insert(txn, collection.prepare(this.#document), { bypassValidation, statement: context.retry?.idOf(this.#index) });
+    return collection.insert(txn, collection.prepare(document), { bypassValidation, statement: context.retry?.idOf(index) });
   }
 
-  #refused(txn: CatalogTransaction, mark: number, error: unknown): boolean {
+  #refused(txn: CatalogTransaction, { mark, index, error }: { mark: number; index: number; error: unknown }): boolean {
     if (!(error instanceof CommandError)) throw error;
     const { series, outcome, ordered } = this.#batch;
     series.rollback(txn, mark);
-    outcome.set(this.#index, { n: 0, nModified: 0, error });
+    outcome.set(index, { n: 0, nModified: 0, error });
     return !ordered;
   }
 
-  #inserted(): true {
+  #inserted(index: number, bytes: number): true {
     const { series, outcome, context } = this.#batch;
-    series.weigh(this.#document.byteLength);
-    outcome.set(this.#index, INSERTED);
-    context.retry?.done(this.#index, INSERTED);
+    series.weigh(bytes);
+    outcome.set(index, INSERTED);
+    context.retry?.done(index, INSERTED);
     return true;
   }
 
-  undo(): void {
-    this.#batch.outcome.forget(this.#index);
-    this.#batch.context.retry?.undone(this.#index);
+  undo(index: number): void {
+    this.#batch.outcome.forget(index);
+    this.#batch.context.retry?.undone(index);
   }
 }
 
-/** Inserts one document, unless it was before. */
-export function insertOne(batch: InsertBatch, index: number, document: Document): Soon<void> {
+/** Inserts one document by a step that has it, unless it was inserted before. */
+function insertBy(step: InsertStep, batch: InsertBatch, index: number): Soon<void> {
   const { context, series, outcome } = batch;
   const earlier = context.retry?.earlier(index);
-  if (earlier === undefined) return series.add(new InsertStep(batch, index, document));
+  if (earlier === undefined) return series.add(step, index);
   outcome.set(index, { n: earlier.n, nModified: 0 });
   return undefined;
 }
 
-async function insertAll(batch: InsertBatch, documents: readonly Document[]): Promise<void> {
+/** Inserts one document, unless it was before. */
+export function insertOne(batch: InsertBatch, index: number, document: Document): Soon<void> {
+  return insertBy(new InsertStep(batch, DocumentList.of([document]), index), batch, index);
+}
+
+async function insertAll(batch: InsertBatch, documents: DocumentList): Promise<void> {
   const { series } = batch;
-  let index = 0;
-  for (const document of documents) {
-    const added = insertOne(batch, index++, document);
+  const step = new InsertStep(batch, documents, 0);
+  for (let index = 0; index < documents.length; index++) {
+    const added = insertBy(step, batch, index);
     if (added !== undefined) await added;
     if (series.stopped) break;
   }
@@ -92,7 +101,7 @@ async function insertAll(batch: InsertBatch, documents: readonly Document[]): Pr
 }
 
 /** Documents of a bulk load; one that is refused ends the transaction, and the load with it. */
-async function insertIntoLoad(context: CommandContext, load: CollectionLoad, documents: readonly Document[]): Promise<Reply> {
+async function insertIntoLoad(context: CommandContext, load: CollectionLoad, documents: DocumentList): Promise<Reply> {
   for (const document of documents) {
     context.operation.checkInterrupt();
     const full = load.insert(document);
@@ -109,7 +118,7 @@ export const insert: Command = defineCommand({
   about: 'inserts documents',
   fields: {
     insert: collectionField,
-    documents: required(objectsField),
+    documents: required(documentListField),
     ordered: strictBoolField,
     atomic: strictBoolField,
     bypassDocumentValidation: boolField,

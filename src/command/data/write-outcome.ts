@@ -33,46 +33,43 @@ export interface StatementOutcome {
   error?: CommandError | undefined;
 }
 
+const nothingDone: Readonly<StatementOutcome> = { n: 0, nModified: 0 };
+
 /** The outcomes of one command. */
 export class WriteOutcome {
-  readonly #outcomes: Map<number, StatementOutcome> = new Map();
+  /** By statement; those without one have done nothing so far. */
+  readonly #outcomes: (Readonly<StatementOutcome> | undefined)[] = [];
 
   /** The outcome of the statement, empty at first. */
-  of(index: number): StatementOutcome {
-    let outcome = this.#outcomes.get(index);
-    if (outcome === undefined) {
-      outcome = { n: 0, nModified: 0 };
-      this.#outcomes.set(index, outcome);
-    }
-    return outcome;
+  of(index: number): Readonly<StatementOutcome> {
+    return this.#outcomes[index] ?? nothingDone;
   }
 
   set(index: number, outcome: Readonly<StatementOutcome>): void {
-    this.#outcomes.set(index, outcome);
+    for (let at = this.#outcomes.length; at < index; at++) this.#outcomes.push(undefined);
+    this.#outcomes[index] = outcome;
   }
 
   forget(index: number): void {
-    this.#outcomes.delete(index);
+    if (index < this.#outcomes.length) this.#outcomes[index] = undefined;
   }
 
   get failed(): boolean {
-    for (const { error } of this.#outcomes.values()) if (error !== undefined) return true;
-    return false;
+    return this.#outcomes.some((outcome) => outcome?.error !== undefined);
   }
 
   /** The reply's fields; see `settle`. */
   reply(context: CommandContext, counts: { nModified: boolean }): Reply {
-    const rows = this.rows();
     const errors: Document[] = [];
     const upserted: Document[] = [];
     let n = 0;
     let nModified = 0;
-    for (const [index, outcome] of rows) {
+    this.each((index, outcome) => {
       n += outcome.n;
       nModified += outcome.nModified;
       if (outcome.upserted !== undefined) upserted.push(Document.of({ index, _id: outcome.upserted }));
       if (outcome.error !== undefined) errors.push(writeErrorDocument(index, outcome.error));
-    }
+    });
     this.settle(context);
     // Whoever asked not to be told (w: 0) is told nothing, also where the protocol carries a reply.
     if (context.generic.writeConcern?.w === 0) return {};
@@ -85,9 +82,9 @@ export class WriteOutcome {
     };
   }
 
-  /** The outcomes in order of their statements. */
-  rows(): readonly (readonly [number, StatementOutcome])[] {
-    return [...this.#outcomes].sort(([a], [b]) => a - b);
+  /** Calls `visit` for each outcome, in order of their statements. */
+  each(visit: (index: number, outcome: Readonly<StatementOutcome>) => void): void {
+    for (const [index, outcome] of this.#outcomes.entries()) if (outcome !== undefined) visit(index, outcome);
   }
 
   /** The `retriedStmtIds` of the reply, which are counted; undefined where there are none. */
@@ -103,7 +100,8 @@ export class WriteOutcome {
     const { session } = context.operation;
     if (session?.transaction === context.transaction) session.abortOpen();
     else context.transaction.abort();
-    for (const { error } of this.#outcomes.values()) {
+    for (const outcome of this.#outcomes) {
+      const error = outcome?.error;
       if (error === undefined) continue;
       if (labelsOf(error, { ...NOWHERE, inTransaction: true }).length > 0) throw error;
     }

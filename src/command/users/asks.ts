@@ -60,7 +60,7 @@ export class Asks {
   /** The documents of an array field, or of the sequence that came in its place. */
   documents(field: string): readonly Document[] {
     const sequence = this.#request.sequences.get(field);
-    if (sequence !== undefined) return sequence;
+    if (sequence !== undefined) return [...sequence];
     return documentsIn(this.body.get(field));
   }
 

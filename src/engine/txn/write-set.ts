@@ -1,27 +1,15 @@
 // What one transaction has changed and not committed: for each dictionary a front whose seqs are numbers of operations, so that a scan can
 // see the writes as they were when it began, and a mark can take back what came after it (law 6).
 
-import { EngineError } from '../../base/errors.ts';
 import { messageKinds } from '../run/message.ts';
-import type { DictionaryId, DictionaryOptions, KeyRange, LiveTransaction } from '../types.ts';
+import type { DictionaryId, DictionaryOptions, KeyRange, LiveTransaction, Totals } from '../types.ts';
 import { coveringSeq } from '../run/range-delete.ts';
 import type { Front } from '../tree/front.ts';
 import type { FrontPool } from './front-pool.ts';
+import { StatedCounts } from './stated-counts.ts';
 
 /** Bytes put beside each removal that still count as giving space back: marks that a client was served, for instance. */
 const putBytesPerRemoval = 1024;
-
-/** So many counts are folded to so many and one for each dictionary. */
-const countsMax = 8192;
-const countsKept = 4096;
-
-/** A stated change of a dictionary's totals. */
-export interface StatedCount {
-  readonly operation: number;
-  readonly id: DictionaryId;
-  readonly rows: number;
-  readonly bytes: number;
-}
 
 /** A dictionary that comes or goes with the commit. */
 export interface DictionaryChange {
@@ -39,7 +27,7 @@ export class WriteSet {
   #last: Front | undefined;
   #lastId: DictionaryId | undefined;
   #freshBytes: number = 0;
-  counts: StatedCount[] = [];
+  readonly #counts: StatedCounts = new StatedCounts();
   changes: DictionaryChange[] = [];
   #operation: number = 0;
 
@@ -47,21 +35,18 @@ export class WriteSet {
     this.#pool = pool;
   }
 
-  /** Counts up to this operation are one for each dictionary: there is no going back behind it but to the beginning. */
-  #foldedTo: number = 0;
-
   /** Number of the last operation. */
   get operation(): number {
     return this.#operation;
   }
 
   get isEmpty(): boolean {
-    return this.counts.length === 0 && this.changes.length === 0 && [...this.fronts.values()].every((front) => front.count === 0 && front.ranges.length === 0);
+    return this.#counts.isEmpty && this.changes.length === 0 && [...this.fronts.values()].every((front) => front.count === 0 && front.ranges.length === 0);
   }
 
   /** Memory held. */
   get byteSize(): number {
-    let bytes = (this.counts.length + this.changes.length) * 64;
+    let bytes = this.#counts.byteSize + this.changes.length * 64;
     for (const front of this.fronts.values()) bytes += front.byteSize;
     return bytes;
   }
@@ -129,7 +114,7 @@ export class WriteSet {
   }
 
   count(id: DictionaryId, rows: number, bytes: number): void {
-    this.counts.push({ operation: ++this.#operation, id, rows, bytes });
+    this.#counts.add(++this.#operation, id, rows, bytes);
   }
 
   change(id: DictionaryId, kind: DictionaryChange['kind'], options: DictionaryOptions | undefined): void {
@@ -155,47 +140,29 @@ export class WriteSet {
     for (const front of this.fronts.values()) this.#pool.give(front);
     this.fronts.clear();
     this.#last = undefined;
-    this.counts = [];
+    this.#counts.clear();
     this.changes = [];
   }
 
-  /** Makes one count of many, but for the newest: a transaction that spills has more than memory shall hold. */
+  /** Makes one count of many old ones. */
   foldCounts(): void {
-    if (this.counts.length < countsMax) return;
-    const old = this.counts.slice(0, -countsKept);
-    const sums = new Map<DictionaryId, { operation: number; id: DictionaryId; rows: number; bytes: number }>();
-    for (const { operation, id, rows, bytes } of old) {
-      const sum = sums.get(id) ?? { operation: 0, id, rows: 0, bytes: 0 };
-      sums.set(id, { operation: Math.max(sum.operation, operation), id, rows: sum.rows + rows, bytes: sum.bytes + bytes });
-    }
-    this.#foldedTo = old.reduce((newest, { operation }) => Math.max(newest, operation), 0);
-    this.counts = [...sums.values(), ...this.counts.slice(-countsKept)];
+    this.#counts.fold();
   }
 
   /** Takes back what came after the operation of that number. `too-large`: a mark from before much that was spilled since. */
   rollbackTo(operation: number): void {
-    if (operation > 0 && operation < this.#foldedTo) throw new EngineError('too-large', 'the mark is too old: what came after it is folded');
+    this.#counts.rollbackTo(operation);
     for (const front of this.fronts.values()) {
       if (front.ranges.length > 0) front.ranges = front.ranges.filter(({ seq }) => seq <= operation);
       let count = front.count;
       while (count > 0 && front.seq(count - 1) > operation) count -= 1;
       if (count < front.count) front.truncate(count);
     }
-    this.counts = this.counts.filter((count) => count.operation <= operation);
     this.changes = this.changes.filter((change) => change.operation <= operation);
   }
 
   /** Deltas by dictionary, summed. */
-  totals(): Map<DictionaryId, { rows: number; bytes: number }> {
-    const totals = new Map<DictionaryId, { rows: number; bytes: number }>();
-    for (const { id, rows, bytes } of this.counts) {
-      const sum = totals.get(id);
-      if (sum === undefined) totals.set(id, { rows, bytes });
-      else {
-        sum.rows += rows;
-        sum.bytes += bytes;
-      }
-    }
-    return totals;
+  totals(): Map<DictionaryId, Totals> {
+    return this.#counts.totals();
   }
 }
