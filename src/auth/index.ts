@@ -11,4 +11,5 @@ export { roleKey } from './role.ts';
 export type { Role, RoleName } from './role.ts';
 export { freshNonce, parseClientFirst, ScramConversation } from './scram.ts';
 export type { ClientFirst } from './scram.ts';
+export { sha256Hex } from './sha256.ts';
 export { saslPrepare } from './saslprep.ts';

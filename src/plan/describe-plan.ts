@@ -4,14 +4,10 @@
 import { BsonArray, Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Execution, PlanStage } from './row.ts';
+import type { OuterStage } from './types.ts';
 
 type Fields = (readonly [string, Value])[];
 
-/** A stage around those of the plan: the projection, COUNT, UPDATE. */
-export interface OuterStage {
-  readonly name: string;
-  readonly details: readonly (readonly [string, Value])[];
-}
 
 /** The tree of a plan. */
 export function describeStage(stage: PlanStage, outer: readonly OuterStage[] = []): Document {
@@ -30,8 +26,8 @@ function inputsOf(stage: PlanStage, describe: (input: PlanStage) => Document): F
 export function describeRun(stage: PlanStage, execution: Execution, returned: number, outer: readonly OuterStage[] = []): Document {
   const [first, ...rest] = outer;
   if (first !== undefined) {
-    const counts = commonCounts(returned, returned);
-    return Document.fromEntries([['stage', first.name], ...counts, ...first.details, ['inputStage', describeRun(stage, execution, returned, rest)]]);
+    const counts = commonCounts(first.returned ?? returned, returned);
+    return Document.fromEntries([['stage', first.name], ...counts, ...first.details, ...(first.counts ?? []), ['inputStage', describeRun(stage, execution, returned, rest)]]);
   }
   const counters = execution.countersOf(stage);
   const details = stage.details();

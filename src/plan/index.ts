@@ -12,6 +12,7 @@ export type {
   IndexFilterLookup,
   KeyedDocument,
   KeyedSource,
+  OuterStage,
   Plan,
   PlanRun,
   PlanWatch,

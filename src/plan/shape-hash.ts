@@ -6,9 +6,9 @@ import { describeValue, type Document } from '../bson/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import type { QueryRequest } from './types.ts';
 
-/** The hash of a request's shape: operators and paths of the filter, sort and projection. Eight hexadecimal digits. */
-export function shapeHash({ filter, given }: QueryRequest): string {
-  return hashOf(`${shapeOf(filter.shape)};${orderOf(given?.sort)};${fieldsOf(given?.projection)}`);
+/** The hash of a request's shape: operators and paths of the filter, sort, projection and collation. Eight hexadecimal digits. */
+export function shapeHash(request: QueryRequest): string {
+  return hashOf(queryShape(request));
 }
 
 /** The whole shape as a text, with the collation: queries of one text are alike for index filters. */
@@ -35,8 +35,9 @@ function shapeOf(node: FilterNode): string {
     case 'not':
       return `not(${shapeOf(node.child)})`;
     case 'expr':
-    case 'schema':
       return node.kind;
+    case 'schema':
+      return `schema(${describeValue(node.schema)})`;
     case 'always':
       return `always ${node.value}`;
     case 'text':

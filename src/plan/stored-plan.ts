@@ -5,7 +5,6 @@ import type { Value } from '../bson/index.ts';
 import type { OperationContext } from '../session/index.ts';
 import { describeFilter } from './describe-filter.ts';
 import { indexesOf, describeRun, describeStage, summarize, totalsOf } from './describe-plan.ts';
-import type { OuterStage } from './describe-plan.ts';
 import { EntryCounter } from './estimate.ts';
 import { IndexScan } from './index-scan.ts';
 import { must } from '../base/assert.ts';
@@ -14,7 +13,7 @@ import type { Output } from './output.ts';
 import { Execution } from './row.ts';
 import type { Interruptible, PlanStage, Renewal } from './row.ts';
 import { TotalRows } from './total-rows.ts';
-import type { ExplainVerbosity, KeyedDocument, KeyedSource, Plan, PlanRun, QueryRequest, QueryTarget, ReleasableSource } from './types.ts';
+import type { ExplainVerbosity, KeyedDocument, KeyedSource, OuterStage, Plan, PlanRun, QueryRequest, QueryTarget, ReleasableSource } from './types.ts';
 import { planKeyHash, queryShape, shapeHash } from './shape-hash.ts';
 
 /** So many documents each plan gives when several are tried. */
@@ -127,10 +126,10 @@ export class StoredPlan implements Plan {
     return counter.count;
   }
 
-  async explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: string): Promise<readonly (readonly [string, Value])[]> {
+  async explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: OuterStage): Promise<readonly (readonly [string, Value])[]> {
     const around = this.#outerStages(outer);
-    const { target, request, stage, rejected } = this.#parts;
-    const winningPlan = describeStage(stage, around);
+    const { target, request, rejected } = this.#parts;
+    const winningPlan = describeStage(this.#shown(around), around);
     const queryPlanner = Document.of({
       namespace: target.ns.text,
       parsedQuery: describeFilter(request.filter.shape),
@@ -151,9 +150,16 @@ export class StoredPlan implements Plan {
     return fields;
   }
 
-  #outerStages(outer: string | undefined): readonly OuterStage[] {
+  /** The tree that is shown: that a write stops at its first document is no stage of its own. */
+  #shown(around: readonly OuterStage[]): PlanStage {
+    const { stage } = this.#parts;
+    const [below] = stage.inputs;
+    return around[0]?.counts !== undefined && stage.name === 'LIMIT' && below !== undefined ? below : stage;
+  }
+
+  #outerStages(outer: OuterStage | undefined): readonly OuterStage[] {
     const { output, request } = this.#parts;
-    const around: OuterStage[] = outer === undefined ? [] : [{ name: outer, details: [] }];
+    const around: OuterStage[] = outer === undefined ? [] : [outer];
     if (request.purpose === 'count') around.push({ name: 'COUNT', details: [] });
     const name = request.purpose === undefined || request.purpose === 'documents' ? output.stageName : undefined;
     const transformBy = request.given?.projection;
@@ -170,11 +176,11 @@ export class StoredPlan implements Plan {
     const { keys, documents } = totalsOf(stage, execution);
     return Document.of({
       executionSuccess: true,
-      nReturned: isCount ? 0 : returned,
+      nReturned: isCount ? 0 : (around[0]?.returned ?? returned),
       executionTimeMillis: Math.round(context.clock.monotonicMs() - started),
       totalKeysExamined: keys,
       totalDocsExamined: documents,
-      executionStages: describeRun(stage, execution, returned, around),
+      executionStages: describeRun(this.#shown(around), execution, returned, around),
       ...(verbosity === 'allPlansExecution' ? { allPlansExecution: BsonArray.of(await this.#tryAll(context, around)) } : {}),
     });
   }

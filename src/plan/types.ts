@@ -65,6 +65,16 @@ export interface ReleasableSource extends BatchSource {
   release(): void;
 }
 
+/** A stage around those of a plan: the projection, COUNT, UPDATE. */
+export interface OuterStage {
+  readonly name: string;
+  readonly details: readonly (readonly [string, Value])[];
+  /** What it has counted, shown where it was run. */
+  readonly counts?: readonly (readonly [string, Value])[];
+  /** How many documents it gives, where these are not the plan's. */
+  readonly returned?: number;
+}
+
 /** A chosen way to answer one request in one transaction; between batches it holds only the snapshot and a key. */
 export interface Plan {
   /**
@@ -76,8 +86,8 @@ export interface Plan {
   openKeyed(): KeyedSource;
   /** How many documents there are (skip and limit obeyed), without fetching them where the index says enough. */
   count(context: Interruptible): Promise<number>;
-  /** `explainVersion`, `queryPlanner` and, if asked for, `executionStats` (then it runs): the first fields of the reply, in order. `outer`: name of a stage around the plan (`UPDATE`, `DELETE`). */
-  explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: string): Promise<readonly (readonly [string, Value])[]>;
+  /** `explainVersion`, `queryPlanner` and, if asked for, `executionStats` (then it runs): the first fields of the reply, in order. `outer`: the stage that changes what the plan finds. */
+  explain(context: OperationContext, verbosity: ExplainVerbosity, outer?: OuterStage): Promise<readonly (readonly [string, Value])[]>;
   /** Short text of the way: `IXSCAN { a: 1 }`, for logs. */
   readonly summary: string;
 }

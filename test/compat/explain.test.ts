@@ -34,4 +34,31 @@ describe('explain', async () => {
     assert.equal('nReturned' in (written.stages[0] ?? {}), false);
     assert.equal(await client.db('explains').collection('copy').countDocuments(), 0);
   });
+
+  test('of a write shows what would be changed and changes nothing', async () => {
+    const db = client.db('explained');
+    await db.collection('w').insertMany([0, 1, 2, 3, 4, 5].map((_id) => ({ _id: _id as never, a: _id % 2, b: _id })));
+    await db.collection('w').createIndex({ a: 1 });
+    const stages = async (command: Document): Promise<Document> => {
+      const reply = await db.command({ explain: command, verbosity: 'executionStats' });
+      const { executionStages } = reply['executionStats'] as { executionStages: Document };
+      const plan = (reply['queryPlanner'] as { winningPlan: Document }).winningPlan;
+      assert.equal(plan['stage'], executionStages['stage']);
+      return executionStages;
+    };
+    const update = (u: Document, more: Document = {}): Document => ({ update: 'w', updates: [{ q: { a: 1 }, u, ...more }] });
+    const many = await stages(update({ $set: { b: 3 } }, { multi: true }));
+    assert.deepEqual([many['stage'], many['nMatched'], many['nWouldModify'], many['nWouldUpsert'], many['nReturned']], ['UPDATE', 3, 2, 0, 0]);
+    assert.equal((many['inputStage'] as Document)['stage'], 'FETCH');
+    const one = await stages(update({ $set: { b: 9 } }));
+    assert.deepEqual([one['nMatched'], one['nWouldModify'], (one['inputStage'] as Document)['stage']], [1, 1, 'FETCH']);
+    const none = await stages({ update: 'w', updates: [{ q: { a: 7 }, u: { $set: { b: 1 } }, upsert: true }] });
+    assert.deepEqual([none['nMatched'], none['nWouldUpsert']], [0, 1]);
+    const gone = await stages({ delete: 'w', deletes: [{ q: { a: 1 }, limit: 0 }] });
+    assert.deepEqual([gone['stage'], gone['nWouldDelete']], ['DELETE', 3]);
+    assert.equal((await stages({ findAndModify: 'w', query: { a: 1 }, remove: true }))['nWouldDelete'], 1);
+    assert.deepEqual((await db.collection('w').find({}, { sort: { _id: 1 } }).toArray()).map(({ b }) => b as number), [0, 1, 2, 3, 4, 5]);
+    await assert.rejects(db.command({ explain: { insert: 'w', documents: [{}] } }), { code: 20 });
+    await assert.rejects(db.command({ explain: { nothing: 1 } }), { code: 59 });
+  });
 });

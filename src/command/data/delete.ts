@@ -1,7 +1,7 @@
 // delete: statements in order, each on the first document that matches (limit 1) or on all of them (limit 0).
 
 import { CommandError } from '../../base/errors.ts';
-import type { Document } from '../../bson/index.ts';
+import type { Document, Value } from '../../bson/index.ts';
 import { afterSoon, namespaceOf, type Namespace, type Soon } from '../../catalog/index.ts';
 import type { Collation } from '../../collation/index.ts';
 import { compileFilter, type QueryOptions } from '../../query/index.ts';
@@ -18,7 +18,7 @@ import {
   objectsField,
   parseFields,
   required,
-  type FieldTable,
+  type FieldsOf,
 } from '../fields.ts';
 import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
@@ -29,7 +29,8 @@ import { SingleWrite } from './single-write.ts';
 import { refused } from './update.ts';
 import { checkBatchSize, parsedOnce, WriteOutcome } from './write-outcome.ts';
 
-const STATEMENT_FIELDS = {
+/** How one statement is read. */
+export const DELETE_STATEMENT_FIELDS: FieldsOf<DeleteStatement> = {
   q: required(objectField),
   limit: required(
     mappedField(numberField, (limit) => {
@@ -40,7 +41,7 @@ const STATEMENT_FIELDS = {
   hint: hintField,
   collation: objectField,
   sampleId: anyField,
-} satisfies FieldTable;
+};
 
 /** Things that all statements of one command share. */
 export interface DeleteBatch {
@@ -95,10 +96,23 @@ export interface DeleteStatement {
   readonly limit: number;
   readonly hint?: Document | string | undefined;
   readonly collation?: Document | undefined;
+  readonly sampleId?: Value | undefined;
+}
+
+/** Compiles a statement; the options hold the collation that it is under. */
+export function compileDeleteChange({ q, hint }: DeleteStatement, options: QueryOptions): DocumentChange {
+  return {
+    filter: compileFilter(q, options),
+    filterDocument: q,
+    collation: options.collation,
+    hint,
+    bypassValidation: true,
+    apply: () => ({ after: undefined, modified: true }),
+  };
 }
 
 function parseStatement(document: Document): DeleteStatement {
-  const statement = parseFields('delete.deletes', document, STATEMENT_FIELDS);
+  const statement = parseFields('delete.deletes', document, DELETE_STATEMENT_FIELDS);
   checkCollation(statement.collation);
   return statement;
 }
@@ -123,19 +137,34 @@ export function runDelete(batch: DeleteBatch, index: number, statement: DeleteSt
 }
 
 function deleteMatching(batch: DeleteBatch, index: number, { q, limit, hint }: DeleteStatement, collation: Collation | undefined): Soon<void> {
-  const change: DocumentChange = {
-    filter: compileFilter(q, { ...batch.options, collation }),
-    filterDocument: q,
-    collation,
-    hint,
-    bypassValidation: true,
-    apply: () => ({ after: undefined, modified: true }),
-  };
+  const change = compileDeleteChange({ q, limit, hint }, { ...batch.options, collation });
   if (limit === 1) return deleteOne(batch, index, change);
   return deleteAll(batch, change).then((n) => {
     batch.outcome.set(index, { n, nModified: 0 });
   });
 }
+
+/** What the command says. */
+export interface DeleteFields {
+  readonly delete: string;
+  readonly deletes: readonly Document[];
+  readonly ordered?: boolean | undefined;
+  readonly atomic?: boolean | undefined;
+  readonly let?: Document | undefined;
+  readonly bypassDocumentValidation?: boolean | undefined;
+  readonly collectionUUID?: Value | undefined;
+}
+
+/** How the command is read. */
+export const DELETE_FIELDS: FieldsOf<DeleteFields> = {
+  delete: collectionField,
+  deletes: required(objectsField),
+  ordered: strictBoolField,
+  atomic: strictBoolField,
+  let: objectField,
+  bypassDocumentValidation: boolField,
+  collectionUUID: anyField,
+};
 
 export const deleteCommand: Command = defineCommand({
   name: 'delete',
@@ -143,15 +172,7 @@ export const deleteCommand: Command = defineCommand({
   inTransaction: 'yes',
   retryable: true,
   about: 'removes documents that match',
-  fields: {
-    delete: collectionField,
-    deletes: required(objectsField),
-    ordered: strictBoolField,
-    atomic: strictBoolField,
-    let: objectField,
-    bypassDocumentValidation: boolField,
-    collectionUUID: anyField,
-  },
+  fields: DELETE_FIELDS,
   run: async (context, fields) => {
     const ns = namespaceOf(context.db, fields.delete);
     checkBatchSize(fields.deletes.length);

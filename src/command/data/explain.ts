@@ -4,8 +4,9 @@ import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
 import { planQuery, type ExplainVerbosity, type QueryRequest } from '../../plan/index.ts';
-import { compileFilter, compileSort } from '../../query/index.ts';
+import { compileFilter } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
+import { hasRule } from '../users/command-rules.ts';
 import { watched } from '../plan-watch.ts';
 import { objectField, parseFields, required, wordField } from '../fields.ts';
 import { explainSettings } from '../query-settings/apply.ts';
@@ -16,6 +17,7 @@ import { AGGREGATE_FIELDS } from './aggregate-fields.ts';
 import { COUNT_FIELDS, countRequest, DISTINCT_FIELDS } from './count.ts';
 import { explainAggregate } from './explain-aggregate.ts';
 import { serverInfo, withShapeHash } from './explain-reply.ts';
+import { explainDelete, explainFindAndModify, explainUpdate } from './explain-write.ts';
 import { FIND_FIELDS, findAsStages, findRequest } from './find.ts';
 
 /** How a command is explained. */
@@ -64,24 +66,6 @@ const explainDistinct: Explainer = (context, body, verbosity) => {
   return explainQuery(context, { name: fields.distinct, request }, verbosity);
 };
 
-/** The query part of a write: of update and delete the one statement, of findAndModify the command itself. */
-const explainWrite: Explainer = (context, body, verbosity) => {
-  const [command, name] = body.first ?? ['', ''];
-  const statements = body.get(command === 'update' ? 'updates' : 'deletes');
-  const statement = statements instanceof BsonArray ? statements.at(0) : body;
-  if (!(statement instanceof Document)) throw new CommandError(9, 'FailedToParse', `explained ${command} must have one statement`);
-  const query = statement.get(statement === body ? 'query' : 'q');
-  const sort = statement.get('sort');
-  const given = query instanceof Document ? query : Document.empty;
-  const asked = statement.get('collation');
-  const request = (target: ResolvedTarget): QueryRequest => {
-    const collation = targetCollation(asked instanceof Document ? asked : undefined, target);
-    const order = sort instanceof Document && !sort.isEmpty ? compileSort(sort, collation) : undefined;
-    return { filter: compileFilter(given, queryOptions(context, undefined, collation)), collation, given: { filter: given }, hint: statement.get('hint'), sort: order };
-  };
-  return explainQuery(context, { name, request }, verbosity);
-};
-
 const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map<string, Explainer>([
   ['find', explainFind],
   [
@@ -90,10 +74,10 @@ const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map<string, Explainer>([
   ],
   ['count', explainCount],
   ['distinct', explainDistinct],
-  ['update', explainWrite],
-  ['delete', explainWrite],
-  ['findAndModify', explainWrite],
-  ['findandmodify', explainWrite],
+  ['update', explainUpdate],
+  ['delete', explainDelete],
+  ['findAndModify', explainFindAndModify],
+  ['findandmodify', explainFindAndModify],
 ]);
 
 export const explain: Command = defineCommand({
@@ -104,6 +88,7 @@ export const explain: Command = defineCommand({
   run: async (context, { explain: body, verbosity }) => {
     const name = body.first?.[0] ?? '';
     const explainer = EXPLAINERS.get(name);
+    if (explainer === undefined && hasRule(name)) throw new CommandError(20, 'IllegalOperation', `Cannot explain cmd: ${name}`);
     if (explainer === undefined) throw new CommandError(59, 'CommandNotFound', `Explain failed due to unknown command: ${name}`);
     const hash = explainSettings(context, body);
     return withShapeHash(await explainer(context, body, verbosity ?? 'allPlansExecution'), hash);

@@ -1,7 +1,7 @@
 // findAndModify: changes or removes the first document in an order, and answers with it as it was or as it is now.
 
 import { CommandError } from '../../base/errors.ts';
-import { Document } from '../../bson/index.ts';
+import { Document, type BsonArray, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
 import { compileFilter, compileProjection, compileSort, type QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
@@ -13,8 +13,7 @@ import {
   objectField,
   objectsField,
   updateField,
-  type FieldTable,
-  type Parsed,
+  type FieldsOf,
 } from '../fields.ts';
 import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
@@ -22,7 +21,27 @@ import type { DocumentChange } from './document-change.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
 import { compileUpdateChange } from './update-change.ts';
 
-const FIELDS = {
+/** What the command says. */
+export interface FindAndModifyFields {
+  readonly findAndModify: string;
+  readonly query?: Document | undefined;
+  readonly sort?: Document | undefined;
+  readonly remove?: boolean | undefined;
+  readonly update?: Document | BsonArray | undefined;
+  readonly new?: boolean | undefined;
+  readonly fields?: Document | undefined;
+  readonly upsert?: boolean | undefined;
+  readonly bypassDocumentValidation?: boolean | undefined;
+  readonly arrayFilters?: readonly Document[] | undefined;
+  readonly hint?: Document | string | undefined;
+  readonly collation?: Document | undefined;
+  readonly let?: Document | undefined;
+  readonly collectionUUID?: Value | undefined;
+  readonly sampleId?: Value | undefined;
+}
+
+/** How the command is read. */
+export const FIND_AND_MODIFY_FIELDS: FieldsOf<FindAndModifyFields> = {
   findAndModify: collectionField,
   query: objectField,
   sort: objectField,
@@ -38,15 +57,13 @@ const FIELDS = {
   let: objectField,
   collectionUUID: anyField,
   sampleId: anyField,
-} satisfies FieldTable;
-
-type Fields = Parsed<typeof FIELDS>;
+};
 
 function failedToParse(text: string): CommandError {
   return new CommandError(9, 'FailedToParse', text);
 }
 
-function checkFields(fields: Fields): void {
+function checkFields(fields: FindAndModifyFields): void {
   if (fields.remove === true) {
     if (fields.update !== undefined) throw failedToParse('Cannot specify both an update and remove=true');
     if (fields.upsert === true) throw failedToParse('Cannot specify both upsert=true and remove=true');
@@ -61,7 +78,9 @@ function checkFields(fields: Fields): void {
   }
 }
 
-function compileChange(context: CommandContext, fields: Fields, options: QueryOptions): DocumentChange {
+/** Compiles the command; CommandError where MongoDB refuses it. */
+export function compileFindAndModify(context: CommandContext, fields: FindAndModifyFields, options: QueryOptions): DocumentChange {
+  checkFields(fields);
   const query = fields.query ?? Document.empty;
   const sort = fields.sort === undefined || fields.sort.isEmpty ? undefined : compileSort(fields.sort, options.collation);
   if (fields.update !== undefined) {
@@ -81,7 +100,7 @@ function compileChange(context: CommandContext, fields: Fields, options: QueryOp
 }
 
 /** `lastErrorObject` and `value`. */
-function describe(result: SingleResult, fields: Fields, project: (document: Document) => Document): Reply {
+function describe(result: SingleResult, fields: FindAndModifyFields, project: (document: Document) => Document): Reply {
   const { before, after, upserted } = result;
   const n = before !== undefined || upserted ? 1 : 0;
   const removing = fields.remove === true;
@@ -94,7 +113,7 @@ function describe(result: SingleResult, fields: Fields, project: (document: Docu
   return { lastErrorObject, value: shown === undefined ? null : project(shown) };
 }
 
-async function run(context: CommandContext, fields: Fields): Promise<Reply> {
+async function run(context: CommandContext, fields: FindAndModifyFields): Promise<Reply> {
   checkFields(fields);
   checkCollation(fields.collation);
   const earlier = context.retry?.earlier(0);
@@ -106,7 +125,7 @@ async function run(context: CommandContext, fields: Fields): Promise<Reply> {
   const series = new WriteSeries(context, ns);
   const inherited = series.collation();
   const options = queryOptions(context, fields.let, collationFor(fields.collation, inherited instanceof Promise ? await inherited : inherited));
-  const change = compileChange(context, fields, options);
+  const change = compileFindAndModify(context, fields, options);
   const projection = fields.fields === undefined ? undefined : compileProjection(fields.fields, { ...options, filter: change.filter });
   let reply: Reply = {};
   let refusal: CommandError | undefined;
@@ -144,7 +163,7 @@ export const findAndModify: Command = defineCommand({
   inTransaction: 'yes',
   retryable: true,
   about: 'changes or removes one document and gives it back',
-  fields: FIELDS,
+  fields: FIND_AND_MODIFY_FIELDS,
   run: (context, fields) => {
     context.server.counters.operations.command += 1;
     return run(context, fields);

@@ -40,7 +40,8 @@ export interface UpdateStatement {
   readonly sampleId?: Value | undefined;
 }
 
-const STATEMENT_FIELDS: FieldsOf<UpdateStatement> = {
+/** How one statement is read. */
+export const UPDATE_STATEMENT_FIELDS: FieldsOf<UpdateStatement> = {
   q: required(objectField),
   u: required(updateField),
   c: objectField,
@@ -65,7 +66,7 @@ export interface UpdateBatch {
 }
 
 function parseStatement(document: Document): UpdateStatement {
-  const statement = parseFields('update.updates', document, STATEMENT_FIELDS);
+  const statement = parseFields('update.updates', document, UPDATE_STATEMENT_FIELDS);
   checkCollation(statement.collation);
   return statement;
 }
@@ -172,24 +173,41 @@ export function endsCommand(error: CommandError): boolean {
   return error.code === 50 || error.code === 11600 || error.code === 11601 || error.code === 166;
 }
 
+/** What the command says. */
+export interface UpdateFields {
+  readonly update: string;
+  readonly updates: readonly Document[];
+  readonly ordered?: boolean | undefined;
+  readonly atomic?: boolean | undefined;
+  readonly bypassDocumentValidation?: boolean | undefined;
+  readonly let?: Document | undefined;
+  readonly collectionUUID?: Value | undefined;
+  readonly runtimeConstants?: Value | undefined;
+  readonly isTimeseriesNamespace?: boolean | undefined;
+  readonly fastUpdate?: boolean | undefined;
+}
+
+/** How the command is read. */
+export const UPDATE_FIELDS: FieldsOf<UpdateFields> = {
+  update: collectionField,
+  updates: required(objectsField),
+  ordered: strictBoolField,
+  atomic: strictBoolField,
+  bypassDocumentValidation: boolField,
+  let: objectField,
+  collectionUUID: anyField,
+  runtimeConstants: anyField,
+  isTimeseriesNamespace: strictBoolField,
+  fastUpdate: strictBoolField,
+};
+
 export const update: Command = defineCommand({
   name: 'update',
   access: 'write',
   inTransaction: 'yes',
   retryable: true,
   about: 'changes documents that match',
-  fields: {
-    update: collectionField,
-    updates: required(objectsField),
-    ordered: strictBoolField,
-    atomic: strictBoolField,
-    bypassDocumentValidation: boolField,
-    let: objectField,
-    collectionUUID: anyField,
-    runtimeConstants: anyField,
-    isTimeseriesNamespace: strictBoolField,
-    fastUpdate: strictBoolField,
-  },
+  fields: UPDATE_FIELDS,
   run: async (context, fields) => {
     const ns = namespaceOf(context.db, fields.update);
     checkBatchSize(fields.updates.length);

@@ -1,7 +1,7 @@
 // The shape of a whole command: find, distinct and aggregate with all that tells queries apart but the values they ask for, and the hash that
 // names it. Hints and limits of time are no part of it. Follows the manual's page "Query Shapes".
 
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../auth/index.ts';
 import { Document, isNumber, isZero, type Value } from '../../bson/index.ts';
 import { expressionsShape } from './expression-shape.ts';
 import { filterShape } from './filter-shape.ts';
@@ -78,8 +78,7 @@ export function queryShapeOf(command: ShapedCommand, db: string, body: Document)
     if (shape !== undefined) fields.push([name, shape]);
   }
   const document = Document.fromEntries(fields);
-  const hash = createHash('sha256').update(document.toBytes()).digest('hex').toUpperCase();
-  return { command, document, hash };
+  return { command, document, hash: sha256Hex(document.toBytes()) };
 }
 
 /** The command that a body is, if it is one that has a shape. */
