@@ -4,7 +4,7 @@
 import { AssertionError, CommandError } from '../base/errors.ts';
 import { must } from '../base/assert.ts';
 import { equalBytes } from '../base/bytes.ts';
-import { Binary, DateTime, Document, equalValues } from '../bson/index.ts';
+import { Binary, DateTime, Document, equalValues, Timestamp } from '../bson/index.ts';
 import type { DictionaryId, Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Env } from '../env/index.ts';
@@ -467,7 +467,7 @@ function checkValidated(ns: Namespace, options: Document): void {
   if (ns.collection.startsWith('system.')) throw invalidOptions(`Document validators not allowed on system collection ${ns.text}`);
   const validator = options.get('validator');
   if (!(validator instanceof Document)) return;
-  const { shape } = compileFilter(validator, { now: new DateTime(0), collation: undefined }, 'match');
+  const { shape } = compileFilter(validator, { now: new DateTime(0), clusterTime: new Timestamp(0, 0), collation: undefined }, 'match');
   if (asksForText(shape)) throw badValue('$text is not allowed in this context');
 }
 

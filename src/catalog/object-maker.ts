@@ -3,7 +3,7 @@
 
 import { equalBytes } from '../base/bytes.ts';
 import { Roster } from '../base/roster.ts';
-import { DateTime, ObjectIdGenerator } from '../bson/index.ts';
+import { DateTime, ObjectIdGenerator, Timestamp } from '../bson/index.ts';
 import type { DictionaryId, Environment } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 import type { QueryOptions } from '../query/index.ts';
@@ -44,7 +44,10 @@ export class ObjectMaker {
       dictionaryStatistics: (id) => engine.dictionaryStatistics(id),
       treeLevels: (id) => engine.treeLevels(id),
       lastWrite: (id, snapshot) => engine.lastWrite(id, snapshot),
-      queryOptions: (): QueryOptions => ({ now: new DateTime(env.clock.nowMs()) }),
+      queryOptions: (): QueryOptions => {
+        const now = env.clock.nowMs();
+        return { now: new DateTime(now), clusterTime: new Timestamp(Math.floor(now / 1000), 1) };
+      },
     };
   }
 

@@ -112,7 +112,7 @@ export class StoredCollection implements Collection {
     this.#services = services;
     const { validator, validationLevel, validationAction } = this.options;
     const validation = { validator, level: validationLevel ?? 'strict', action: validationAction ?? 'error' } as const;
-    this.#validator = new Validator(validation, { ...services.queryOptions(), collation: this.options.collation });
+    this.#validator = new Validator(validation, () => ({ ...services.queryOptions(), collation: this.options.collation }));
   }
 
   /** Whether documents lie in the order of their insertion. */

@@ -88,7 +88,7 @@ export function countRequest(context: CommandContext, fields: CountFields, targe
   const limit = Math.abs(fields.limit ?? 0);
   const collation = targetCollation(fields.collation, target);
   return {
-    filter: compileFilter(fields.query ?? Document.empty, queryOptions(context, undefined, collation)),
+    filter: compileFilter(fields.query ?? Document.empty, { ...queryOptions(context, undefined, collation), timeless: true }),
     collation,
     given: { filter: fields.query ?? Document.empty },
     skip: fields.skip,
@@ -197,7 +197,7 @@ async function distinctIn(context: CommandContext, fields: DistinctFields, txn: 
   const target = await resolveTarget(context, txn, ns);
   if (target.isView) return distinctOfView(context, fields, { txn, target });
   const collation = targetCollation(fields.collation, target);
-  const filter = compileFilter(fields.query ?? Document.empty, queryOptions(context, undefined, collation));
+  const filter = compileFilter(fields.query ?? Document.empty, { ...queryOptions(context, undefined, collation), timeless: true });
   const request = { field: fields.key, filter, collation, hint: fields.hint };
   return distinctValues({ txn, ns, collection: target.collection, watch: watched(context, ns.text) }, request, context.operation);
 }

@@ -13,7 +13,7 @@ import { batchSizeOf } from './indexes.ts';
 
 function optionalFilter(context: CommandContext, filter: Document | undefined): Filter | undefined {
   if (filter === undefined) return undefined;
-  return compileFilter(filter, { now: new DateTime(context.server.env.clock.nowMs()) }, 'single');
+  return compileFilter(filter, { now: new DateTime(context.server.env.clock.nowMs()), timeless: true }, 'single');
 }
 
 /** Bytes on disk of a collection and its indexes. */

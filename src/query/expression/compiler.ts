@@ -184,6 +184,7 @@ export class Compiler {
   }
 
   #systemVariable(name: string): Variable {
+    if (this.options.timeless === true && (name === 'NOW' || name === 'CLUSTER_TIME')) throw refuse(51144, `Builtin variable '$$${name}' is not available`);
     if (name === 'CLUSTER_TIME' && this.options.clusterTime === undefined) {
       throw refuse(10071200, 'system variable $$CLUSTER_TIME is not available');
     }

@@ -39,6 +39,8 @@ export interface ExpressionOptions {
   readonly now: DateTime;
   /** `$$CLUSTER_TIME`, where there is one. */
   readonly clusterTime?: Timestamp;
+  /** Whether `$$NOW` and `$$CLUSTER_TIME` are refused: some commands do not have them. */
+  readonly timeless?: boolean;
   /** The user variables in scope (a command's `let`), by name without `$$`. */
   readonly variables?: ReadonlyMap<string, Variable>;
   /** How texts are compared; absent: by their bytes. */
