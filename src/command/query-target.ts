@@ -5,6 +5,7 @@ import type { Value } from '../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Collection, type Namespace } from '../catalog/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
+import { namesViews, viewDefinitions, viewDefinitionsStage } from './schema/system-views.ts';
 
 /** Most views on views. */
 const VIEW_DEPTH_MAX = 20;
@@ -20,6 +21,8 @@ export interface ResolvedTarget {
   readonly viewStages: readonly Value[];
   /** Whether the name is that of a view. */
   readonly isView: boolean;
+  /** Whether the first of the stages makes documents, so that no collection is read. */
+  readonly makesDocuments?: boolean;
   /** How texts are compared where the command does not say it. */
   readonly collation: Collation | undefined;
 }
@@ -33,6 +36,8 @@ export async function resolveTarget(context: CommandContext, txn: CatalogTransac
   let collation: Collation | undefined;
   for (let depth = 0; depth <= VIEW_DEPTH_MAX; depth++) {
     const entry = await context.server.catalog.lookup(txn, at);
+    const rows = entry === undefined && namesViews(at) ? await viewDefinitions(context, txn, at.db) : undefined;
+    if (rows !== undefined) return { asked: ns, ns: at, collection: undefined, viewStages: [viewDefinitionsStage(rows), ...viewStages], isView: true, makesDocuments: true, collation: undefined };
     if (entry?.kind !== 'view') return { asked: ns, ns: at, collection: entry, viewStages, isView: depth > 0, collation: depth > 0 ? collation : entry?.options.collation };
     if (depth === 0) collation = entry.collation;
     viewStages = [...entry.pipeline, ...viewStages];

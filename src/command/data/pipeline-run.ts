@@ -158,7 +158,7 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   const isSystem = isSystemStage(stages.at(0));
   const all = target.viewStages.length === 0 || isSystem ? stages : BsonArray.of([...target.viewStages, ...stages.items()]);
   const { db, collection: name } = isSystem ? target.asked : target.ns;
-  const pipeline = compilePipeline(all, { ...options, database: db, collection: name });
+  const pipeline = compilePipeline(all, { ...options, database: db, collection: target.makesDocuments === true ? '' : name });
   checkOutput(context, pipeline);
   const state = stateOf(context, scope, surroundings.renew);
   const provider = new TransactionProvider(context, state, surroundings);

@@ -8,6 +8,7 @@ import { defineCommand, type Command, type Reply } from '../command.ts';
 import { replyWithCursor } from '../cursor-reply.ts';
 import { anyField, boolField, collectionField, objectField, objectsField, parseFields, required, boundedField, typeText } from '../fields.ts';
 import { changing, reading } from '../storage-scope.ts';
+import { namesViews, viewDefinitions, VIEWS_INDEX } from './system-views.ts';
 
 const createIndexes: Command = defineCommand({
   name: 'createIndexes',
@@ -62,6 +63,7 @@ const listIndexes: Command = defineCommand({
     const ns = namespaceOf(context.db, name);
     const specs = await reading(context, async (txn) => {
       const collection = await context.server.catalog.collection(txn, ns);
+      if (collection === undefined && namesViews(ns) && (await viewDefinitions(context, txn, ns.db)) !== undefined) return [VIEWS_INDEX];
       if (collection === undefined) throw new CommandError(26, 'NamespaceNotFound', `ns does not exist: ${ns.text}`);
       const { clusteredIndex, isTimeSeries } = shownPrimary(collection);
       const shown = collection.indexes.filter((index) => !isTimeSeries || index.name !== '_id_');

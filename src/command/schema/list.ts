@@ -10,6 +10,7 @@ import { replyWithCursor } from '../cursor-reply.ts';
 import { anyField, boolField, objectField, strictBoolField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
 import { batchSizeOf } from './indexes.ts';
+import { describeViews } from './system-views.ts';
 
 function optionalFilter(context: CommandContext, filter: Document | undefined): Filter | undefined {
   if (filter === undefined) return undefined;
@@ -86,8 +87,9 @@ const listCollections: Command = defineCommand({
     const matches = optionalFilter(context, filter);
     const rows = await reading(context, async (txn) => {
       const entries = await server.catalog.collections(txn, db);
+      const views = entries.some(({ kind, ns }) => kind === 'view' && (showsAll || limits.touches(db, ns.collection)));
       const shown = showsAll ? entries : entries.filter(({ ns }) => limits.touches(db, ns.collection));
-      const described = shown.map((entry) => entry.describe());
+      const described = [...shown.map((entry) => entry.describe()), ...(views ? [describeViews(db)] : [])];
       return (nameOnly === true ? described.map(nameAndType) : described).filter((row) => matches?.matches(row) !== false);
     });
     const batchSize = batchSizeOf('listCollections', cursor);
