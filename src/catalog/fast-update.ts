@@ -2,6 +2,7 @@
 // there as in the command `update`. A document that refuses them stays as it is, and one that is not there stays so, as TokuMX had it. What this
 // module exports is loaded by the tree worker too.
 
+import { crc32c } from '../base/crc32c.ts';
 import { CommandError } from '../base/errors.ts';
 import { DateTime, Document, Timestamp } from '../bson/index.ts';
 import type { UpdateFunction, UpdateTable } from '../engine/index.ts';
@@ -17,8 +18,20 @@ const fastOperators: ReadonlySet<string> = new Set(['$set', '$unset', '$inc', '$
 /** The operators use none of it. */
 const surroundings = { now: new DateTime(0), timestamp: new Timestamp(0, 0) };
 
-/** How often a document has refused an update on this thread. */
+/** How many updates documents have refused on this thread; one that many reads meet before a merge does counts once. */
 export const fastUpdateErrors: { count: number } = { count: 0 };
+
+/** Refusals of late, by what was refused. */
+const refusals: Set<string> = new Set();
+const refusalsMax = 4096;
+
+function countRefusal(value: Uint8Array, argument: Uint8Array): void {
+  const name = `${crc32c(value, 0, value.length)} ${value.length} ${crc32c(argument, 0, argument.length)}`;
+  if (refusals.has(name)) return;
+  if (refusals.size >= refusalsMax) refusals.clear();
+  refusals.add(name);
+  fastUpdateErrors.count += 1;
+}
 
 /** Updates compiled of late, by their bytes. */
 const compiled: Map<string, Update> = new Map();
@@ -42,7 +55,7 @@ const operators: UpdateFunction = {
       return compiledOf(argument).apply(Document.fromBytes(value), surroundings).doc.toBytes();
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      fastUpdateErrors.count += 1;
+      countRefusal(value, argument);
       return value;
     }
   },

@@ -1,8 +1,9 @@
 // `$listLocalSessions` and `$listSessions`: the sessions that this server knows, all or those of some users.
 // Follows the manual's pages of both.
 
+import { userDigest } from '../../../auth/index.ts';
 import { CommandError } from '../../../base/errors.ts';
-import { DateTime, Document } from '../../../bson/index.ts';
+import { Binary, DateTime, Document } from '../../../bson/index.ts';
 import { objectsField, parseFields, required, strictBoolField, stringField, type FieldTable } from '../../fields.ts';
 import { refuseTarget, type SystemStage, type SystemStageInput } from './system-stage.ts';
 
@@ -22,6 +23,11 @@ function usersOf(input: SystemStageInput, name: string): ReadonlySet<string> | u
   return names.length === 0 ? undefined : new Set(names);
 }
 
+/** The name of a session as it is stored: with its user, whoever that is. */
+function withUser(id: Document, user: string): Document {
+  return id.has('uid') ? id : Document.fromEntries([...id.fields, ['uid', new Binary(userDigest(user), 0)]]);
+}
+
 function rowsOf(input: SystemStageInput, name: string): readonly Document[] {
   const users = usersOf(input, name);
   const { sessions, env } = input.context.server;
@@ -29,7 +35,7 @@ function rowsOf(input: SystemStageInput, name: string): readonly Document[] {
   return sessions
     .all()
     .filter((session) => users === undefined || users.has(session.user))
-    .map((session) => Document.of({ _id: session.id, lastUse: new DateTime(Math.floor(idleSince + session.lastUsedMs)) }));
+    .map((session) => Document.of({ _id: withUser(session.id, session.user), lastUse: new DateTime(Math.floor(idleSince + session.lastUsedMs)) }));
 }
 
 export const listLocalSessions: SystemStage = (input) => {
