@@ -28,8 +28,7 @@ import type { DictionaryId, DictionaryOptions, EngineOptions, Seq, UpdateFunctio
 import { RecordWriter } from './wal/record.ts';
 import type { RedoLog } from './wal/redo-log.ts';
 
-/** Memory of one row of the block table, and of a tree that has nothing in memory but its record, roughly. */
-const blockBytes = 250;
+/** Memory of a tree that has nothing in memory but its record, roughly. */
 const treeBytes = 1000;
 /** The same of a segment of large values. */
 const segmentBytes = 400;
@@ -274,7 +273,7 @@ export class EngineState {
   }
 
   get #tableBytes(): number {
-    return this.store.blocks * blockBytes + this.trees.size * treeBytes + this.blobs.segmentCount * segmentBytes;
+    return this.store.byteSize + this.trees.size * treeBytes + this.blobs.segmentCount * segmentBytes;
   }
 
   /** Charges what the block table and the trees take in memory, whatever is read of them. */

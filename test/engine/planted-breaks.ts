@@ -303,7 +303,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '16', name: 'space is used again before the next checkpoint is durable', caught: images(1),
-    file: 'block/block-store.js', from: 'if (this.#isIn(image, this.#durable) || ', to: 'if (',
+    file: 'block/image-lives.js', from: 'if (images.isIn(slot, this.durable) || ', to: 'if (',
   },
   {
     law: '17', name: 'a checkpoint is captured in its middle', caught: images(4),

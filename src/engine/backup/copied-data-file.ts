@@ -38,19 +38,18 @@ class DataFileCopy {
   }
 
   async run(): Promise<number> {
-    const places = [...this.#held.places].sort((a, b) => a.first - b.first);
-    const firsts: number[] = [];
-    for (const place of places) firsts.push(await this.#copy(place));
+    const { blocks } = this.#held;
+    const firsts = new Uint32Array(blocks);
+    for (let index = 0; index < blocks; index++) firsts[index] = await this.#copy(this.#held.place(index));
     // Second copies lie behind all first ones, so far from them, but for those of the last few.
-    const seconds: number[] = [];
-    for (const [index, place] of places.entries()) seconds.push(place.kind === blockKinds.meta ? await this.#copy(place, firsts[index]) : -1);
-    const table = await this.#writeTable(places.map((place, index) => ({ ...place, first: firsts[index] ?? 0, second: seconds[index] ?? -1 })));
+    const seconds = new Uint32Array(blocks);
+    for (let index = 0; index < blocks; index++) {
+      const place = this.#held.place(index);
+      if (place.kind === blockKinds.meta) seconds[index] = await this.#copy(place, firsts[index]);
+    }
+    const table = await this.#writeTable(firsts, seconds);
     await this.#writeSuperblocks(table);
     return this.#end * unitBytes;
-  }
-
-  get #total(): number {
-    return this.#held.places.reduce((sum, { length, kind }) => sum + length * (kind === blockKinds.meta ? 2 : 1), 0);
   }
 
   /** Takes units at the end of the file, far enough from another copy. */
@@ -67,15 +66,18 @@ class DataFileCopy {
       const piece = await this.#held.read(place.first * unitBytes + at, Math.min(pieceBytes, place.length - at));
       await this.#file.write(piece, first * unitBytes + at);
       this.#done += piece.length;
-      this.#progress(this.#done, this.#total);
+      this.#progress(this.#done, this.#held.bytes);
       await this.#env.tasks.pause();
     }
     return first;
   }
 
-  async #writeTable(places: readonly BlockPlace[]): Promise<TwicePlace> {
-    const writer = new BlockTableWriter(places.length);
-    for (const place of places) writer.row(place);
+  async #writeTable(firsts: Uint32Array, seconds: Uint32Array): Promise<TwicePlace> {
+    const writer = new BlockTableWriter(firsts.length);
+    for (const [index, first] of firsts.entries()) {
+      const place = this.#held.place(index);
+      writer.row({ ...place, first, second: place.kind === blockKinds.meta ? (seconds[index] as number) : -1 });
+    }
     const { bytes, checksum } = writer.finish(this.#held.superblock.generation);
     const first = this.#take(bytes.length, undefined);
     const second = this.#take(bytes.length, first);

@@ -20,6 +20,9 @@ const gapUnitsMin = 64;
 /** What is written to a loose file goes into as much of its beginning as all would take, and this. */
 const lowUnits = 64;
 
+/** Memory of a free extent in the two maps and the heap of its length, roughly. */
+const freeExtentBytes = 120;
+
 /** Longest read that may be done at once. */
 const quickBytesMax = 128 * 1024;
 
@@ -69,6 +72,11 @@ export class BlockFile {
 
   get freeBytes(): number {
     return this.#space.freeUnits * unitBytes;
+  }
+
+  /** Memory that the map of free space takes, roughly. */
+  get spaceBytes(): number {
+    return this.#space.extents * freeExtentBytes;
   }
 
   get bytesWritten(): number {

@@ -1,7 +1,6 @@
 // The block store: numbered blocks in the data file, copy on write, and the checkpoint that makes a set of them the one recovery starts from
-// (laws 16 to 18, 22 and 25). Each stored version of a block is an image with a life in checkpoints: the first that has it and the first
-// that has it no more. Space comes back when neither the tree, nor the durable checkpoint, nor the one being written, nor a read has it.
-// Checkpoints are counted in memory by epochs: what happens now is first in the checkpoint that is captured next.
+// (laws 16 to 18, 22 and 25). Each stored version of a block is an image with a life in checkpoints (image-lives.ts), kept in columns
+// (image-table.ts).
 
 import { assert, must } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -11,40 +10,30 @@ import type { Reserve } from './block-file.ts';
 import type { BlockStatistics } from './block-statistics.ts';
 import { blockTableNumber, unitBytes, unitsFor } from './block-number.ts';
 import type { BlockNumber, CheckpointRoot } from './block-number.ts';
-import { blockKinds, BlockTableWriter, piecesOf, unitsOf } from './block-table.ts';
+import { blockKinds, BlockTableWriter, piecesOf } from './block-table.ts';
 import type { BlockPlace } from './block-table.ts';
 import { chooseSuperblock, createDataFile, directoryOf, readTable, readTwice, usedPieces, writeSuperblock } from './data-file.ts';
-import { holdImages } from './held-checkpoint.ts';
+import { holdCheckpoint } from './held-checkpoint.ts';
 import type { HeldCheckpoint } from './held-checkpoint.ts';
+import { ImageLives } from './image-lives.ts';
+import { never } from './image-table.ts';
+import type { ImageTable } from './image-table.ts';
 import { encodeMeta } from './meta-image.ts';
 import type { MetaImage } from './meta-image.ts';
-import { copyDown, highestUnit } from './move-down.ts';
+import { copyDown } from './move-down.ts';
 import { firstFileUnits } from './superblock.ts';
 import type { Slot, Superblock, TwicePlace } from './superblock.ts';
-import { verifyCopies, verifyPlaces, verifySuperblocks } from './verify-store.ts';
+import { copiesVerified, verifyCopies, verifyPlaces, verifySuperblocks } from './verify-store.ts';
 import type { StoreProblem } from './verify-store.ts';
 
-/** One stored version of a block. */
-interface Image {
-  readonly place: BlockPlace;
-  /** First epoch whose checkpoint has it; Infinity while it waits for its edit. */
-  from: number;
-  /** First epoch whose checkpoint has it no more; Infinity while it is the newest. */
-  to: number;
-  readers: number;
-  /** The last epoch in whose block table it was listed. */
-  listed: number;
-}
-
-/** What was dropped: the version that was newest then, if there was one, and the first checkpoint without the block. */
+/** What was dropped: the slot of the image that was newest then, or -1, and the first checkpoint without the block. */
 interface Dropped {
-  newest: Image | undefined;
+  newest: number;
   readonly to: number;
 }
 
-/** Rows of the block table that are encoded, and images in limbo that are looked at, between two turns of the event loop. */
+/** Slots that are looked at for the block table between two turns of the event loop. */
 const tableSlice = 4096;
-const limboSlice = 1024;
 
 /** Least and most units kept free for a checkpoint, and for jobs. */
 const reserveUnitsMin = 32;
@@ -56,29 +45,23 @@ const jobUnitsMax = 16384;
 export class BlockStore {
   readonly #env: Env;
   readonly #file: BlockFile;
-  readonly #images = new Map<number, Image>();
-  /** Images that are not the newest any more and whose space is still needed. */
-  readonly #limbo = new Set<Image>();
+  readonly #lives: ImageLives;
+  readonly #images: ImageTable;
   /** Numbers whose next version is being written. */
   readonly #writing = new Set<number>();
   /** Numbers dropped since the capture, or while they were being written. */
   readonly #dropped = new Map<number, Dropped>();
   #superblock: Superblock;
   #slot: Slot;
-  #durable = 0;
-  #captured: number | undefined;
-  #epoch = 1;
   #nextNumber: number;
-  /** Units of the images of the tree, of those that are meta, and of those in limbo. */
-  #usedUnits = 0;
-  #metaUnits = 0;
-  #limboUnits = 0;
   /** Units kept for jobs that make room on a full disk. */
   #jobUnits = jobUnitsMin;
 
   private constructor(env: Env, file: BlockFile, from: { superblock: Superblock; slot: Slot }) {
     this.#env = env;
     this.#file = file;
+    this.#lives = new ImageLives(file);
+    this.#images = this.#lives.images;
     this.#superblock = from.superblock;
     this.#slot = from.slot;
     this.#nextNumber = from.superblock.nextNumber;
@@ -138,33 +121,31 @@ export class BlockStore {
     const first = await this.#file.put(image, rescue ? 'rescue' : 'data');
     const number = this.reserveNumber();
     const place: BlockPlace = { number, kind: blockKinds.data, first, second: -1, length: image.length, checksum: 0 };
-    this.#enter({ place, from: Infinity, to: Infinity, readers: 0, listed: 0 });
+    this.#lives.enter(place, never);
     return number;
   }
 
   /** The edit that brings this data block into the tree is being applied: called in the same synchronous step. */
   adopt(number: BlockNumber): void {
-    const image = this.#image(number);
-    assert(image.from === Infinity, 'a block is adopted once');
-    image.from = this.#epoch;
+    const slot = this.#slotOf(number);
+    assert(this.#images.from(slot) === never, 'a block is adopted once');
+    this.#images.setFrom(slot, this.#lives.epoch);
   }
 
   /** The job that wrote this block was undone: its space is free at once. */
   abandon(number: BlockNumber): void {
-    const image = this.#image(number);
-    assert(image.from === Infinity, 'a block of the tree is dropped, not abandoned');
-    this.#leave(image);
-    this.#retire(image, 0);
+    const slot = this.#slotOf(number);
+    assert(this.#images.from(slot) === never, 'a block of the tree is dropped, not abandoned');
+    this.#lives.retire(slot, 0);
   }
 
   /** The edit that takes this block (or node, written or not) out of the tree is being applied. Its space comes back by law 16. */
   drop(number: BlockNumber): void {
-    const image = this.#images.get(number);
-    assert(image === undefined || image.from !== Infinity, 'a block that was never adopted is abandoned');
-    if (this.#captured !== undefined || this.#writing.has(number)) this.#dropped.set(number, { newest: image, to: this.#epoch });
-    if (image === undefined) return;
-    this.#leave(image);
-    this.#retire(image, this.#epoch);
+    const slot = this.#images.newest(number);
+    assert(slot < 0 || this.#images.from(slot) !== never, 'a block that was never adopted is abandoned');
+    const { captured, epoch } = this.#lives;
+    if (captured !== undefined || this.#writing.has(number)) this.#dropped.set(number, { newest: slot, to: epoch });
+    if (slot >= 0) this.#lives.retire(slot, epoch);
   }
 
   /**
@@ -179,67 +160,54 @@ export class BlockStore {
 
   /** As `readData`, into memory of the caller. */
   async readInto(number: BlockNumber, from: number, target: Uint8Array): Promise<void> {
-    const image = this.#image(number, from + target.length);
-    image.readers++;
-    try {
-      await this.#file.readInto(image.place.first * unitBytes + from, target);
-    } finally {
-      image.readers--;
-      this.#settle(image);
-    }
+    const slot = this.#slotOf(number, from + target.length);
+    await this.#lives.reading(slot, () => this.#file.readInto(this.#images.first(slot) * unitBytes + from, target));
   }
 
   /** As `readData`, at once, if that is quick; undefined: it is not. The bytes are good until the next call. */
   readDataNow(number: BlockNumber, from: number, length: number): Uint8Array | undefined {
-    const { place } = this.#image(number, from + length);
-    return this.#file.readNow(place.first * unitBytes + from, length);
+    const slot = this.#slotOf(number, from + length);
+    return this.#file.readNow(this.#images.first(slot) * unitBytes + from, length);
   }
 
   /** The payload of a meta block, checked; from its second copy when the first is damaged. Both damaged is `corruption`. */
   async readMeta(number: BlockNumber): Promise<Uint8Array> {
-    const image = this.#image(number);
-    assert(image.place.kind === blockKinds.meta, 'only meta blocks are read whole');
-    image.readers++;
-    try {
-      return await readTwice(this.#file, image.place, number);
-    } finally {
-      image.readers--;
-      this.#settle(image);
-    }
+    const slot = this.#slotOf(number);
+    assert(this.#images.isMeta(slot), 'only meta blocks are read whole');
+    return await this.#lives.reading(slot, () => readTwice(this.#file, this.#images.place(slot), number));
   }
 
   /** The durable checkpoint, kept as it is until it is released. Its blocks may be dropped and written anew meanwhile. */
   hold(): HeldCheckpoint {
-    const images = [...this.#images.values(), ...this.#limbo].filter((image) => this.#isIn(image, this.#durable));
-    return holdImages(images, { superblock: this.#superblock, file: this.#file, settle: (image) => this.#settle(image) });
+    const { durable } = this.#lives;
+    return holdCheckpoint(this.#images, durable, { superblock: this.#superblock, file: this.#file, release: this.#lives.hold(durable) });
   }
 
   /** File, offset and length of a block, for the place in an error. */
   placeOf(number: BlockNumber): { file: string; offset: number; length: number } | undefined {
-    const place = this.#images.get(number)?.place;
-    return place === undefined ? undefined : { file: this.#file.path, offset: place.first * unitBytes, length: place.length };
+    const slot = this.#images.newest(number);
+    return slot < 0 ? undefined : { file: this.#file.path, offset: this.#images.first(slot) * unitBytes, length: this.#images.length(slot) };
   }
 
   /** Captures the state between two edits: what is adopted and dropped from here on is not in the checkpoint. One at a time. */
   beginCheckpoint(): void {
-    assert(this.#captured === undefined, 'one checkpoint at a time');
-    this.#captured = this.#epoch;
-    this.#epoch++;
+    assert(this.#lives.captured === undefined, 'one checkpoint at a time');
+    this.#lives.captured = this.#lives.epoch;
+    this.#lives.epoch++;
   }
 
   /** Writes a version of a meta block in two fresh places: the captured one during a checkpoint. One write of a number at a time. */
   async writeMeta(number: BlockNumber, payload: Uint8Array): Promise<void> {
     assert(number > blockTableNumber && number < this.#nextNumber, 'a number is reserved before it is written');
     assert(!this.#writing.has(number), 'one write of a number at a time');
-    const epoch = this.#captured ?? this.#epoch;
+    const epoch = this.#lives.captured ?? this.#lives.epoch;
     this.#writing.add(number);
     try {
       const placed = await this.#putTwice(encodeMeta(number, this.#superblock.generation + 1, payload));
-      const place: BlockPlace = { number, kind: blockKinds.meta, ...placed };
-      this.#enterVersion({ place, from: epoch, to: Infinity, readers: 0, listed: 0 });
+      this.#enterVersion({ number, kind: blockKinds.meta, ...placed }, epoch);
     } finally {
       this.#writing.delete(number);
-      if (this.#captured === undefined) this.#dropped.delete(number);
+      if (this.#lives.captured === undefined) this.#dropped.delete(number);
     }
   }
 
@@ -248,7 +216,7 @@ export class BlockStore {
    * space of what only older checkpoints had is free; the file keeps it with `isTight`. `no-space` before the superblock: the caller cancels. Any other error poisons.
    */
   async publish(root: CheckpointRoot, isTight: boolean = false): Promise<void> {
-    const captured = must(this.#captured, 'a checkpoint was begun');
+    const captured = must(this.#lives.captured, 'a checkpoint was begun');
     const table = await this.#writeTable(captured);
     await this.#file.sync();
     const before = this.#superblock;
@@ -264,19 +232,19 @@ export class BlockStore {
     }
     this.#superblock = superblock;
     this.#slot = slot;
-    this.#durable = captured;
+    this.#lives.durable = captured;
     this.#endCapture();
     if (before.table !== undefined) this.#releaseTwice(before.table);
-    await this.#freeLimbo();
+    await this.#lives.sweep(this.#env.tasks);
     await this.#file.keepReserve(this.#reserve());
     if (!isTight) await this.#file.cutTail();
   }
 
   /** Gives a checkpoint up that found no space. Meta blocks that it wrote stay the newest versions of their numbers. */
   cancelCheckpoint(): void {
-    assert(this.#captured !== undefined, 'a checkpoint was begun');
+    assert(this.#lives.captured !== undefined, 'a checkpoint was begun');
     this.#endCapture();
-    for (const image of this.#limbo) this.#settle(image);
+    this.#lives.settleAll();
   }
 
   /**
@@ -284,25 +252,18 @@ export class BlockStore {
    * gaps are few, or none takes it. A block that cannot be read stays where it is, and its error is thrown.
    */
   async moveDown(): Promise<boolean> {
-    const image = this.#file.isLoose ? this.#last() : undefined;
-    if (image === undefined) return false;
-    const { number, kind } = image.place;
-    image.readers++;
-    let place: BlockPlace | undefined;
-    try {
-      place = await copyDown(this.#file, image.place, this.#superblock.generation + 1);
-    } finally {
-      image.readers--;
-      this.#settle(image);
-    }
+    const slot = this.#file.isLoose ? this.#last() : -1;
+    if (slot < 0) return false;
+    const number = this.#images.number(slot);
+    const isMeta = this.#images.isMeta(slot);
+    const place = await this.#lives.reading(slot, () => copyDown(this.#file, this.#images.place(slot), this.#superblock.generation + 1));
     if (place === undefined) return false;
     // A meta block that the checkpoint being written may write once more is left to it: only one version is in a checkpoint.
-    const isTaken = kind === blockKinds.meta && (this.#captured !== undefined || this.#writing.has(number));
-    if (isTaken || this.#images.get(number) !== image) for (const { start, units } of piecesOf(place)) this.#file.release(start, units);
+    const isTaken = isMeta && (this.#lives.captured !== undefined || this.#writing.has(number));
+    if (isTaken || this.#images.newest(number) !== slot) for (const { start, units } of piecesOf(place)) this.#file.release(start, units);
     else {
-      this.#leave(image);
-      this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0, listed: 0 });
-      this.#retire(image, this.#epoch);
+      this.#lives.retire(slot, this.#lives.epoch);
+      this.#lives.enter(place, this.#lives.epoch);
     }
     return true;
   }
@@ -325,14 +286,19 @@ export class BlockStore {
 
   /** How many blocks there are. */
   get blocks(): number {
-    return this.#images.size;
+    return this.#images.blocks;
+  }
+
+  /** Memory that the table of blocks takes, and that of free space. */
+  get byteSize(): number {
+    return this.#lives.byteSize + this.#file.spaceBytes;
   }
 
   get statistics(): BlockStatistics {
     return {
       fileBytes: this.#file.bytes,
-      usedBytes: this.#usedUnits * unitBytes,
-      freeableBytes: this.#file.freeBytes + this.#limboUnits * unitBytes,
+      usedBytes: this.#lives.usedUnits * unitBytes,
+      freeableBytes: this.#file.freeBytes + this.#lives.limboUnits * unitBytes,
       written: this.#file.bytesWritten,
       read: this.#file.bytesRead,
       blocks: this.blocks,
@@ -344,36 +310,36 @@ export class BlockStore {
    * blocks are their owners' to check.
    */
   async *verify(): AsyncGenerator<StoreProblem> {
-    const images = [...this.#images.values(), ...this.#limbo];
+    const images = this.#images;
+    const slots = Array.from({ length: images.slots }, (_, slot) => slot).filter((slot) => images.number(slot) !== 0);
+    const places = slots.map((slot) => images.place(slot));
     const { table } = this.#superblock;
-    yield* verifyPlaces(this.#file, table, images.map((image) => image.place));
+    yield* verifyPlaces(this.#file, table, places);
     yield* verifySuperblocks(this.#file);
     if (table !== undefined) for await (const found of verifyCopies(this.#file, table, blockTableNumber)) if (this.#superblock.table === table) yield found;
-    for (const image of images) {
-      const { place } = image;
-      const isKept = this.#images.get(place.number) === image || this.#limbo.has(image);
+    for (const [index, place] of places.entries()) {
+      const slot = slots[index] as number;
+      // A slot may be another image's by now.
+      const isKept = images.number(slot) === place.number && images.first(slot) === place.first && this.#lives.isKept(slot);
       if (place.kind === blockKinds.data || !isKept) continue;
-      image.readers++;
-      try {
-        yield* verifyCopies(this.#file, place, place.number);
-      } finally {
-        image.readers--;
-        this.#settle(image);
-      }
+      for (const found of await this.#lives.reading(slot, () => copiesVerified(this.#file, place))) yield found;
     }
   }
 
-  #image(number: BlockNumber, readTo = 0): Image {
-    const image = must(this.#images.get(number), 'a block number names a block');
-    assert(readTo <= image.place.length, 'a read lies within its block');
-    return image;
+  #slotOf(number: BlockNumber, readTo = 0): number {
+    const slot = this.#images.newest(number);
+    assert(slot >= 0, 'a block number names a block');
+    assert(readTo <= this.#images.length(slot), 'a read lies within its block');
+    return slot;
   }
 
-  /** The image of the tree that lies last in the file. */
-  #last(): Image | undefined {
-    let last: Image | undefined;
-    for (const image of this.#images.values()) {
-      if (image.from !== Infinity && (last === undefined || highestUnit(image.place) > highestUnit(last.place))) last = image;
+  /** The image of the tree that lies last in the file, or -1. */
+  #last(): number {
+    const images = this.#images;
+    let last = -1;
+    for (let slot = 0; slot < images.slots; slot++) {
+      if (images.number(slot) === 0 || images.from(slot) === never || images.to(slot) !== never) continue;
+      if (last < 0 || images.highestUnit(slot) > images.highestUnit(last)) last = slot;
     }
     return last;
   }
@@ -387,91 +353,40 @@ export class BlockStore {
     }
     const end = this.#file.bytes / unitBytes;
     if (end > at) this.#file.release(at, end - at);
-    for (const place of places) this.#enter({ place, from: 0, to: Infinity, readers: 0, listed: 0 });
+    for (const place of places) this.#lives.enter(place, 0);
   }
 
   /** Puts a version that was written in place of the one before; of a block that was dropped meanwhile only older checkpoints have it. */
-  #enterVersion(image: Image): void {
-    const { number } = image.place;
+  #enterVersion(place: BlockPlace, from: number): void {
+    const { number } = place;
     const dropped = this.#dropped.get(number);
-    const before = dropped === undefined ? this.#images.get(number) : dropped.newest;
-    if (dropped === undefined) {
-      if (before !== undefined) this.#leave(before);
-      this.#enter(image);
-    } else dropped.newest = image;
-    if (before !== undefined) this.#retire(before, image.from);
-    if (dropped !== undefined) this.#retire(image, dropped.to);
-  }
-
-  #enter(image: Image): void {
-    this.#images.set(image.place.number, image);
-    this.#count(image, 1);
-  }
-
-  #leave(image: Image): void {
-    this.#images.delete(image.place.number);
-    this.#count(image, -1);
-  }
-
-  #count(image: Image, sign: number): void {
-    const units = sign * unitsOf(image.place);
-    this.#usedUnits += units;
-    if (image.place.kind === blockKinds.meta) this.#metaUnits += units;
-  }
-
-  /** Ends an image's life in the tree; `to` is the first checkpoint without it. */
-  #retire(image: Image, to: number): void {
-    image.to = to;
-    if (!this.#limbo.has(image)) this.#limboUnits += unitsOf(image.place);
-    this.#limbo.add(image);
-    this.#settle(image);
-  }
-
-  /** Frees the space of an image that nothing needs any more. */
-  #settle(image: Image): void {
-    if (image.to === Infinity || image.readers > 0 || !this.#limbo.has(image)) return;
-    if (this.#isIn(image, this.#durable) || (this.#captured !== undefined && this.#isIn(image, this.#captured))) return;
-    this.#limbo.delete(image);
-    this.#limboUnits -= unitsOf(image.place);
-    for (const { start, units } of piecesOf(image.place)) this.#file.release(start, units);
-  }
-
-  #isIn(image: Image, epoch: number): boolean {
-    return image.from <= epoch && epoch < image.to;
+    if (dropped !== undefined) {
+      if (dropped.newest >= 0) this.#lives.shorten(dropped.newest, number, from);
+      dropped.newest = this.#lives.enterRetired(place, from, dropped.to);
+      return;
+    }
+    const before = this.#images.newest(number);
+    if (before >= 0) this.#lives.retire(before, from);
+    this.#lives.enter(place, from);
   }
 
   #endCapture(): void {
-    this.#captured = undefined;
+    this.#lives.captured = undefined;
     for (const number of this.#dropped.keys()) if (!this.#writing.has(number)) this.#dropped.delete(number);
   }
 
-  /** Frees what nothing needs since the last publish, a slice at a time. */
-  async #freeLimbo(): Promise<void> {
-    let looked = 0;
-    for (const image of this.#limbo) {
-      this.#settle(image);
-      looked++;
-      if (looked % limboSlice === 0) await this.#env.tasks.pause();
-    }
-  }
-
   /**
-   * Writes the table of the captured state. Which images that has does not change any more; where they are listed does, while others run
-   * between two slices: an image that is dropped moves to limbo, which is walked last.
+   * Writes the table of the captured state. Which images that has does not change any more, nor do their slots, while others run between two
+   * slices.
    */
   async #writeTable(captured: number): Promise<TwicePlace> {
-    const table = new BlockTableWriter(this.#images.size);
-    let rows = 0;
-    for (const images of [this.#images.values(), this.#limbo]) {
-      for (const image of images) {
-        if (image.listed === captured || !this.#isIn(image, captured)) continue;
-        image.listed = captured;
-        table.row(image.place);
-        rows++;
-        if (rows % tableSlice !== 0) continue;
-        table.endSlice();
-        await this.#env.tasks.pause();
-      }
+    const images = this.#images;
+    const table = new BlockTableWriter(images.blocks);
+    for (let slot = 0; slot < images.slots; slot++) {
+      if (images.isIn(slot, captured)) table.row(images.place(slot));
+      if ((slot + 1) % tableSlice !== 0) continue;
+      table.endSlice();
+      await this.#env.tasks.pause();
     }
     return this.#putTwice(table.finish(this.#superblock.generation + 1));
   }
@@ -493,7 +408,7 @@ export class BlockStore {
 
   /** Units that a checkpoint can need at worst: every meta block anew, and the table. */
   #reserve(): Reserve {
-    const units = 2 * unitsFor(this.#superblock.table?.length ?? 0) + this.#metaUnits;
+    const units = 2 * unitsFor(this.#superblock.table?.length ?? 0) + this.#lives.metaUnits;
     return { checkpoint: Math.min(Math.max(units, reserveUnitsMin), reserveUnitsMax), jobs: this.#jobUnits };
   }
 }

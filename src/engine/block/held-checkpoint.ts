@@ -1,36 +1,63 @@
 // The durable checkpoint as somebody holds it who copies it while others go on: its superblock, the places of all its blocks, and their bytes
-// as they lie in the file. None of its space is used again before `release` (law 16).
+// as they lie in the file. None of its space is used again before `release` (law 16), so the slots of its images stay theirs.
 
 import type { BlockFile } from './block-file.ts';
 import type { BlockPlace } from './block-table.ts';
+import type { ImageTable } from './image-table.ts';
 import type { Superblock } from './superblock.ts';
 
 /** A checkpoint that stays readable until it is released. */
 export interface HeldCheckpoint {
   readonly superblock: Superblock;
-  /** Every block of the checkpoint, in no order. */
-  readonly places: readonly BlockPlace[];
+  /** How many blocks it has. */
+  readonly blocks: number;
+  /** Bytes of all copies of them. */
+  readonly bytes: number;
+  /** One of its blocks, in the order of the file. */
+  place(index: number): BlockPlace;
   /** Bytes of the data file, unchecked. */
   read(offset: number, length: number): Promise<Uint8Array>;
   /** Gives the space back; twice is allowed. */
   release(): void;
 }
 
-/** What of an image counts here: while it has readers its space is not used again. */
-interface Readable {
-  readonly place: BlockPlace;
-  readers: number;
+/** What is held, and what ends that. */
+interface Holding {
+  readonly superblock: Superblock;
+  readonly file: BlockFile;
+  readonly release: () => void;
 }
 
-/** Holds these images; `settle` is called for each when it has one reader less. */
-export function holdImages<I extends Readable>(images: readonly I[], store: { readonly superblock: Superblock; readonly file: BlockFile; readonly settle: (image: I) => void }): HeldCheckpoint {
-  const held = [...images];
-  for (const image of held) image.readers++;
-  const release = (): void => {
-    for (const image of held.splice(0)) {
-      image.readers--;
-      store.settle(image);
-    }
+/** The images of a checkpoint, of which none goes before the holding is released. */
+export function holdCheckpoint(images: ImageTable, epoch: number, { superblock, file, release }: Holding): HeldCheckpoint {
+  const slots: number[] = [];
+  let bytes = 0;
+  for (let slot = 0; slot < images.slots; slot++) {
+    if (!images.isIn(slot, epoch)) continue;
+    slots.push(slot);
+    bytes += images.length(slot) * (images.isMeta(slot) ? 2 : 1);
+  }
+  const order = inFileOrder(images, slots);
+  let isHeld = true;
+  return {
+    superblock, blocks: order.length, bytes,
+    place: (index) => images.place(order[index] as number),
+    read: (offset, length) => file.read(offset, length),
+    release: () => {
+      if (isHeld) release();
+      isHeld = false;
+    },
   };
-  return { superblock: store.superblock, places: images.map(({ place }) => place), read: (offset, length) => store.file.read(offset, length), release };
+}
+
+/** Sorts by the native sort of one number each: the place, and below it the slot. */
+function inFileOrder(images: ImageTable, slots: readonly number[]): Uint32Array {
+  const numbers = new BigUint64Array(slots.length);
+  const halves = new Uint32Array(numbers.buffer);
+  for (const [index, slot] of slots.entries()) {
+    halves[index * 2] = slot;
+    halves[index * 2 + 1] = images.first(slot);
+  }
+  numbers.sort();
+  return Uint32Array.from(slots, (_, index) => halves[index * 2] as number);
 }

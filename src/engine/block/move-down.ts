@@ -10,7 +10,7 @@ import { readTwice } from './data-file.ts';
 import { encodeMeta } from './meta-image.ts';
 
 /** Where the highest copy of a block begins. */
-export function highestUnit(place: BlockPlace): number {
+function highestUnit(place: BlockPlace): number {
   return Math.max(place.first, place.second);
 }
 

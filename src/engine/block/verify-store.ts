@@ -52,6 +52,13 @@ export async function* verifyCopies(file: BlockFile, place: TwicePlace, number: 
   }
 }
 
+/** All of them. */
+export async function copiesVerified(file: BlockFile, place: BlockPlace): Promise<StoreProblem[]> {
+  const found: StoreProblem[] = [];
+  for await (const each of verifyCopies(file, place, place.number)) found.push(each);
+  return found;
+}
+
 function problem(file: BlockFile, unit: number, message: string): StoreProblem {
   return { message, file: file.path, offset: unit * unitBytes };
 }

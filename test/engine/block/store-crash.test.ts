@@ -144,25 +144,26 @@ interface Planted extends Break {
 }
 
 const store = 'block/block-store.js';
+const lives = 'block/image-lives.js';
 
 const breaks: readonly Planted[] = [
   {
     name: 'space of the durable checkpoint is used again before the next is durable (law 16)',
-    file: store,
-    from: 'if (this.#isIn(image, this.#durable) || (this.#captured !== undefined && this.#isIn(image, this.#captured)))',
-    to: 'if (this.#captured !== undefined && this.#isIn(image, this.#captured))',
+    file: lives,
+    from: 'if (images.isIn(slot, this.durable) || (this.captured !== undefined && images.isIn(slot, this.captured)))',
+    to: 'if (this.captured !== undefined && images.isIn(slot, this.captured))',
   },
   {
     name: 'space of the checkpoint being written is used again (law 16)',
-    file: store,
-    from: 'if (this.#isIn(image, this.#durable) || (this.#captured !== undefined && this.#isIn(image, this.#captured)))',
-    to: 'if (this.#isIn(image, this.#durable))',
+    file: lives,
+    from: 'if (images.isIn(slot, this.durable) || (this.captured !== undefined && images.isIn(slot, this.captured)))',
+    to: 'if (images.isIn(slot, this.durable))',
   },
   {
     name: 'space under a read is used again (law 16)',
-    file: store,
-    from: 'image.to === Infinity || image.readers > 0 ||',
-    to: 'image.to === Infinity ||',
+    file: lives,
+    from: 'this.#readers.has(slot) || ',
+    to: '',
   },
   {
     name: 'the superblock is written before its blocks are synced (law 17)',
@@ -179,14 +180,14 @@ const breaks: readonly Planted[] = [
   {
     name: 'a block that no edit took is in the checkpoint',
     file: store,
-    from: 'this.#enter({ place, from: Infinity, to: Infinity, readers: 0, listed: 0 });',
-    to: 'this.#enter({ place, from: 0, to: Infinity, readers: 0, listed: 0 });',
+    from: 'this.#lives.enter(place, never);',
+    to: 'this.#lives.enter(place, 0);',
   },
   {
     name: 'what is dropped after the capture is missing in the checkpoint (law 17)',
     file: store,
-    from: 'this.#leave(image);\n        this.#retire(image, this.#epoch);',
-    to: 'this.#leave(image);\n        this.#retire(image, this.#captured ?? this.#epoch);',
+    from: 'this.#lives.retire(slot, epoch);',
+    to: 'this.#lives.retire(slot, captured ?? epoch);',
   },
   {
     name: 'the name of the file is not synced before it is used (law 24)',
@@ -198,8 +199,8 @@ const breaks: readonly Planted[] = [
   {
     name: 'the old place of a moved block is free at once (law 16)',
     file: store,
-    from: 'this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0, listed: 0 });\n            this.#retire(image, this.#epoch);',
-    to: 'this.#enter({ place, from: this.#epoch, to: Infinity, readers: 0, listed: 0 });\n            this.#retire(image, 0);',
+    from: 'this.#lives.retire(slot, this.#lives.epoch);',
+    to: 'this.#lives.retire(slot, 0);',
     attempt: movedAway,
   },
   {
