@@ -191,6 +191,7 @@ export class MergeRunner {
   async #keep({ written }: Merging, extents: (Extent | undefined)[], built: { range: number; image: Uint8Array; fences: Extent['fences'] }): Promise<void> {
     const block = await this.#state.store.writeData(built.image, this.#state.isFull);
     written.push(block);
+    this.#parts.keepFilters({ block, fences: built.fences }, built.image);
     while (extents.length < built.range) extents.push(undefined);
     extents[built.range] = { block, fences: built.fences };
   }

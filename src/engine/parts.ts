@@ -76,6 +76,17 @@ export class Parts {
     }
   }
 
+  /** Keeps the filters of an extent whose image was just made, as far as they displace nothing: the first to look for a key need not read them. */
+  keepFilters({ block, fences }: Extent, image: Uint8Array): void {
+    const { cache } = this.#state;
+    for (let i = 0; i < fences.filters; i++) {
+      const at = fences.filterOffset(i);
+      if (!cache.hasRoom(fences.filterLength(i))) return;
+      const filter = new Filter(image.slice(at, at + fences.filterLength(i)));
+      cache.put(filterKey(block, i), filter, filter.byteSize, { as: 'guide', pinned: false });
+    }
+  }
+
   /** As `fetch`, where it can be done at once; undefined otherwise. */
   fetchNow(tree: Tree, miss: Miss): PartKey | undefined {
     const { part } = miss;

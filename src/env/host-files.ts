@@ -54,7 +54,8 @@ const pauseMax = 1024;
 
 /**
  * Whether the next read is likely to find its bytes in the memory of the system. There it costs a few microseconds, and a promise tens; on a
- * disk it would hold everybody up. After a slow one so many are not tried, twice as many after the next.
+ * disk it would hold everybody up. After a slow one so many are not tried, twice as many if the one tried then is slow again; and half as many for each
+ * quick one, for on a busy machine a read may be slow because others had the processor.
  */
 class QuickReads {
   #pause = pauseFirst;
@@ -68,7 +69,7 @@ class QuickReads {
 
   took(ms: number, bytes: number): void {
     if (ms < quickMs + bytes * quickMsPerByte) {
-      if (this.#pause > pauseFirst) this.#pause -= 1;
+      this.#pause = Math.max(pauseFirst, this.#pause >>> 1);
       return;
     }
     this.#left = this.#pause;

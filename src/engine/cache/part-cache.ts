@@ -76,6 +76,11 @@ export class PartCache<T> {
     return this.#rings.guide.bytes;
   }
 
+  /** Whether so many bytes more displace nothing. */
+  hasRoom(bytes: number): boolean {
+    return this.bytes + bytes <= this.#limit();
+  }
+
   /** The part, if it is in memory. */
   get(key: PartKey): T | undefined {
     const slot = this.#slots.get(key);
