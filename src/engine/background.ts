@@ -15,6 +15,7 @@ import type { JobContext } from './tree/job/job-context.ts';
 import type { JobStep } from './tree/job/request.ts';
 import { Tidy } from './tidy.ts';
 import { flushJob } from './tree/job/flush-job.ts';
+import { mergeBufferJob } from './tree/job/merge-buffer-job.ts';
 import { pushJob } from './tree/job/push-job.ts';
 import type { Tree } from './tree/tree.ts';
 import type { BlockNumber } from './block/block-number.ts';
@@ -227,6 +228,8 @@ export class Background {
     // Writers may wait for nothing else.
     if (state.frontsFull && !state.applying && state.freezeLargest()) return 'done';
     if (this.#checkpoints.wanted) return (await this.#tryCheckpoint()) ? 'done' : 'no-space';
+    const [pressed] = state.pressed;
+    if (pressed !== undefined) return await this.#mergeBuffer(pressed);
     const gone = [...state.dropped].find((tree) => state.snapshots.oldest(state.visible) >= tree.droppedSeq);
     if (gone === undefined) return this.#isQuiet && this.#quietAt === this.#written ? await this.#tidy.step() : 'idle';
     await dropTree(this.#parts, this.#runner, gone);
@@ -294,6 +297,16 @@ export class Background {
   async #push(heavy: Heavy): Promise<'done' | 'no-space'> {
     this.#turn -= heavy.weight;
     return (await this.#runner.run(heavy.tree, (context) => pushJob(heavy.tree, context, heavy.node))) ? 'done' : 'no-space';
+  }
+
+  /** Merges a buffer that reads have paid for. Where there is no space, reads go on as they did. */
+  async #mergeBuffer(tree: Tree): Promise<StepResult> {
+    const { dueBuffer } = tree;
+    this.#state.pressed.delete(tree);
+    const isGone = this.#state.isFull || tree.isGoing || tree.isHollow || this.#state.trees.get(tree.id) !== tree;
+    if (dueBuffer !== undefined && !isGone) await this.#runner.run(tree, (context) => mergeBufferJob(tree, context, dueBuffer));
+    tree.settleDue();
+    return 'done';
   }
 
   async #flush(tree: Tree): Promise<'done' | 'no-space'> {

@@ -1,17 +1,19 @@
 // A cursor: batches of rows in order. Within a batch it holds runs by reference; between batches it holds its place and nothing else, and
 // finds its way anew, so a flush beside it changes nothing it sees and a slow reader pins nothing (law 26).
 
-import { must } from '../base/assert.ts';
 import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { Pins } from './reads.ts';
+import { RowBatch } from './row-batch.ts';
+import type { LargeValue } from './row-batch.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { messageKinds } from './run/message.ts';
 import { applyChain } from './run/update.ts';
 import { Rows } from './tree/rows.ts';
 import { Scan } from './tree/scan.ts';
-import type { FillResult, OwnWrites } from './tree/scan.ts';
+import type { FillResult } from './tree/scan.ts';
+import type { OwnWrites } from './tree/scan-view.ts';
 import type { Tree } from './tree/tree.ts';
 import type { Batch, BatchLimit, Cursor, KeyRange, Soon } from './types.ts';
 
@@ -26,46 +28,6 @@ export interface CursorView {
   readonly own: () => OwnWrites | undefined;
   /** Large values are not fetched: who reads none of them need not wait for them. */
   readonly keysOnly?: boolean;
-}
-
-/** A value that was fetched, after the updates of it. */
-type LargeValue = Uint8Array | 'gone';
-
-/** A batch over rows held by reference. */
-class RowBatch implements Batch {
-  readonly length: number;
-  readonly #rows: Rows;
-  /** Values that lie elsewhere, by row. */
-  readonly #large: ReadonlyMap<number, LargeValue> | undefined;
-  /** Which rows it has, where an update has removed some. */
-  readonly #left: readonly number[] | undefined;
-
-  constructor(rows: Rows, large?: ReadonlyMap<number, LargeValue>) {
-    this.#rows = rows;
-    this.#large = large;
-    const hasGone = large !== undefined && [...large.values()].includes('gone');
-    this.#left = hasGone ? Array.from({ length: rows.length }, (_, i) => i).filter((i) => large.get(i) !== 'gone') : undefined;
-    this.length = this.#left?.length ?? rows.length;
-  }
-
-  key(place: number): Uint8Array {
-    const index = this.#left === undefined ? place : must(this.#left[place], 'a row of the batch');
-    return must(this.#rows.runs[index], 'a row of the batch').key(must(this.#rows.indexes[index], 'a row of the batch'));
-  }
-
-  value(place: number): Uint8Array {
-    const index = this.#left === undefined ? place : must(this.#left[place], 'a row of the batch');
-    const large = this.#large?.get(index);
-    if (large !== undefined && large !== 'gone') return large;
-    return must(this.#rows.runs[index], 'a row of the batch').value(must(this.#rows.indexes[index], 'a row of the batch'));
-  }
-
-  valueLength(place: number): number {
-    const index = this.#left === undefined ? place : must(this.#left[place], 'a row of the batch');
-    const value = this.value(place);
-    const kind = this.#rows.runs[index]?.kinds[this.#rows.indexes[index] as number];
-    return kind === messageKinds.reference && this.#large?.has(index) !== true ? decodeReference(value).length : value.length;
-  }
 }
 
 const zero = Uint8Array.of(0);
@@ -100,11 +62,12 @@ export class EngineCursor implements Cursor {
   #nextBatch(limit: BatchLimit): Soon<Batch> {
     if (!this.#open || !this.#view.transaction.isOpen) throw new EngineError('closed', 'the cursor is closed');
     this.#parts.state.checkUsable();
-    const rows = new Rows();
+    const rows = new Rows(this.#view.forward);
     if (this.#ended) return new RowBatch(rows);
     const scan = this.#scan();
     const { version } = this.#view.tree;
     const result = scan.fill(rows, limit);
+    this.#parts.state.noteRead(this.#view.tree);
     if (typeof result === 'object' || result === 'slice') return this.#fillSlowly({ rows, limit, scan, version }, result);
     this.#keepPlace(scan, result);
     return rows.references === 0 ? new RowBatch(rows) : this.#withValues(rows);
@@ -138,8 +101,8 @@ export class EngineCursor implements Cursor {
 
   /** The value of a row that refers to it; undefined: the row has its value. */
   #valueAt(rows: Rows, index: number): Soon<LargeValue> | undefined {
-    const run = must(rows.runs[index], 'a row of the batch');
-    const at = must(rows.indexes[index], 'a row of the batch');
+    const run = rows.runOf(index);
+    const at = rows.indexOf(index);
     const updates = rows.updates?.get(index);
     if (run.kinds[at] !== messageKinds.reference || (this.#view.keysOnly === true && updates === undefined)) return undefined;
     const value = this.#parts.reads.large(this.#view.tree.id, run.key(at), decodeReference(run.value(at)));

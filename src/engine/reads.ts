@@ -71,6 +71,7 @@ export class Reads {
   search(tree: Tree, key: Uint8Array, seq: number): Soon<Found> {
     const { cache } = this.#state;
     let found = search(tree, cache, key, seq);
+    if (tree.dueBuffer !== undefined) this.#state.noteRead(tree);
     if (!isMiss(found)) return found;
     const pins = this.pins();
     let waits = false;

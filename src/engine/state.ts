@@ -96,6 +96,8 @@ export class EngineState {
   readonly lostSpills: Set<Tree> = new Set();
   /** Dropped trees that some snapshot may still read. */
   readonly dropped: Set<Tree> = new Set();
+  /** Trees with a buffer that reads would rather have in one run. */
+  readonly pressed: Set<Tree> = new Set();
   visible: Seq = 0 as Seq;
   nextDictionary: number = 2;
   /** The disk is full, as far as is known: only what gives space back is let through until the reserves are whole again (law 25). */
@@ -240,6 +242,13 @@ export class EngineState {
   attend(tree: Tree): void {
     setIn(this.heavy, tree, tree.heavy.size > 0);
     setIn(this.loose, tree, tree.isUnswept || tree.loose.size > 0);
+  }
+
+  /** After a read: one of the tree's buffers may be due to be merged. */
+  noteRead(tree: Tree): void {
+    if (tree.dueBuffer === undefined || this.pressed.has(tree)) return;
+    this.pressed.add(tree);
+    this.onWork();
   }
 
   /** Charges what the tree's fronts hold now. */

@@ -18,7 +18,7 @@ import { decodeReference } from './run/blob-reference.ts';
 import { applyOperations, chainMax, countOperations, operationBytesMax, operationOf } from './run/update.ts';
 import { emptyRecord } from './state.ts';
 import { coveringSeq } from './run/range-delete.ts';
-import type { OwnWrites } from './tree/scan.ts';
+import type { OwnWrites } from './tree/scan-view.ts';
 import type { Spill } from './tree/spilled.ts';
 import { Tree } from './tree/tree.ts';
 import { SpilledWrites } from './spilled-writes.ts';

@@ -149,6 +149,14 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'tree/job/merge-work.js', from: ' || isSeen(work.snapshots, slice.seq, front.seq(before))', to: '',
   },
   {
+    law: '10', name: 'a merge for readers leaves the newest run out', caught: scenario('reads that pay have the runs that they look into merged'),
+    file: 'tree/job/merge-buffer-job.js', from: 'sourcesOf(buffer)', to: 'sourcesOf(buffer.slice(1))',
+  },
+  {
+    law: '10', name: 'what reads pay is not counted', caught: scenario('reads that pay have the runs that they look into merged'),
+    file: 'tree/read-pressure.js', from: 'paid >= messagesOf(buffer) * mergePrice', to: 'false',
+  },
+  {
     law: '10', name: 'a new run is taken for the oldest of its list', caught: history(7),
     file: 'tree/job/flush-job.js', from: '[extent, ...buffer]', to: '[...buffer, extent]',
   },
@@ -186,7 +194,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '11', name: 'a scan takes the newest update for all of them', caught: clients(1),
-    file: 'tree/scan.js', from: 'this.#updates.push(run.value(index));', to: 'this.#updates[0] ??= run.value(index);',
+    file: 'tree/scan-decision.js', from: 'this.#updates.push(run.value(index));', to: 'this.#updates[0] ??= run.value(index);',
   },
   {
     law: '6', name: 'an update forgets what its transaction has said before', caught: clients(1),
@@ -210,7 +218,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '12', name: 'a scan does not ask the range deletes of buffers', caught: ranges(1),
-    file: 'tree/scan.js', from: 'cover.add(ranges);', to: '',
+    file: 'tree/scan-path.js', from: 'cover.add(ranges);', to: '',
   },
   {
     law: '12', name: 'a scan steps over newer points in a range', caught: history(2),
@@ -419,7 +427,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '28', name: 'filters go with the data', caught: scenario('a key that is not there costs no block while filters fit'),
-    file: 'parts.js', from: "{ as: 'guide', pinned: true }", to: "{ as: 'data', pinned: true }",
+    file: 'cache/part-cache.js', from: 'this.#rings[keeping.as]', to: 'this.#rings.data',
   },
   {
     law: '15', name: 'a join of leaves forgets what waits for them', caught: scenario('joining neighbours keeps what waits for them'),

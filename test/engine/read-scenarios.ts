@@ -62,7 +62,50 @@ async function absentKeysWithoutRoom(open: OpenEnvironment): Promise<void> {
   });
 }
 
+/** Runs that wait in the nodes of a tree. */
+async function waiting(engine: Environment, id: DictionaryId): Promise<number> {
+  return (await engine.treeLevels(id)).filter(({ kind }) => kind === 'nodes').reduce((sum, { runs }) => sum + runs, 0);
+}
+
+/** Laws 10 and 11: what reads have paid for is merged into one run in its place, with every version that a snapshot sees; what nobody reads is left. */
+async function readsThatPay(open: OpenEnvironment): Promise<void> {
+  const options: Partial<EngineOptions> = { cacheBytes: 4 * MiB, frontBytes: 8000, bufferBytes: MiB, dictionary: { compression: 'none', pageBytes: 10_000, readPageBytes: 2048, fanout: 8 } };
+  await withEngine(open, options, async (engine, id, sim) => {
+    const value = (i: number, version: number): Uint8Array => new Uint8Array(100).fill((i + version) & 0xff);
+    const write = async (version: number, rows: number): Promise<void> => {
+      for (let i = 0; i < rows; ) {
+        const transaction = engine.begin('statement');
+        for (const end = i + 50; i < end; i++) await transaction.putCovered(id, encode(`${(i * 7919) % 1500}`), value((i * 7919) % 1500, version));
+        await transaction.commit();
+      }
+    };
+    await write(1, 1500);
+    await sim.clock.sleep(200);
+    const old = engine.begin('read');
+    await write(2, 750);
+    await sim.clock.sleep(200);
+    const before = await waiting(engine, id);
+    assert.ok(before > 10, `${before} runs wait`);
+    const changed = new Set(Array.from({ length: 750 }, (_, i) => (i * 7919) % 1500));
+    const now = (i: number): Uint8Array => value(i, changed.has(i) ? 2 : 1);
+    const read = engine.begin('read');
+    for (let round = 0; round < 20; round++) {
+      for (let i = 0; i < 1500; i += 3) assert.deepEqual(await read.get(id, encode(`${i}`)), now(i));
+      await sim.clock.sleep(5);
+    }
+    const after = await waiting(engine, id);
+    assert.ok(after <= 4, `${after} runs wait, ${before} did`);
+    for (let i = 0; i < 1500; i++) {
+      assert.deepEqual(await old.get(id, encode(`${i}`)), value(i, 1));
+      assert.deepEqual(await read.get(id, encode(`${i}`)), now(i));
+    }
+    old.abort();
+    read.abort();
+  });
+}
+
 export const readScenarios: Readonly<Record<string, Scenario>> = {
   'a key that is not there costs no block while filters fit': absentKeys,
   'a key that is not there costs small reads where filters do not fit': absentKeysWithoutRoom,
+  'reads that pay have the runs that they look into merged': readsThatPay,
 };

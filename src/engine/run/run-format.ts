@@ -148,8 +148,11 @@ class RunDecoder {
     this.#readOffsets(valueLengths, 0, memory.valueOffsets);
     if (memory.seqs !== undefined) this.#readSeqs(memory.seqs);
     if ((flags & columnFlags.kinds) !== 0) this.#readKinds(memory.kinds);
-    // Memory may have been another run's.
-    else memory.kinds.fill(0);
+    else {
+      // Memory may have been another run's.
+      memory.kinds.fill(0);
+      memory.isAllPuts = true;
+    }
     this.#readKeys(memory, prefixAt, prefixLength, this.#skip(keyLengths.total));
     const valuesAt = this.#skip(valueLengths.total);
     memory.values.set(this.#bytes.subarray(valuesAt, valuesAt + valueLengths.total));

@@ -62,6 +62,8 @@ export class RunMemory implements RunColumns {
   readonly valueOffsets: Uint32Array;
   readonly kinds: Uint8Array;
   readonly seqs: Float64Array | undefined;
+  /** Whoever fills the columns says whether all kinds are put, if that is known. */
+  isAllPuts: boolean = false;
   readonly heads: Uint32Array;
   readonly keysView: DataView;
   readonly valuesView: DataView;
@@ -102,6 +104,8 @@ export class Run implements RunColumns {
   readonly valueOffsets: Uint32Array;
   readonly kinds: Uint8Array;
   readonly seqs: Float64Array | undefined;
+  /** Whether it is known that every message is a put with its value. */
+  readonly isAllPuts: boolean;
   /** For copying messages: of all of `keys` and `values`. */
   readonly keysView: DataView;
   readonly valuesView: DataView;
@@ -116,6 +120,7 @@ export class Run implements RunColumns {
     this.valueOffsets = memory.valueOffsets;
     this.kinds = memory.kinds;
     this.seqs = memory.seqs;
+    this.isAllPuts = memory.isAllPuts;
     this.keysView = memory.keysView;
     this.valuesView = memory.valuesView;
     this.sorted = new SortedKeys(memory.keys, memory.keyOffsets, memory.count, memory.heads);
@@ -147,6 +152,12 @@ export class Run implements RunColumns {
     let head = 0;
     for (let i = 0; i < 6; i++) head = head * 256 + (at + i < end ? (bytes[at + i] as number) : 0);
     return head;
+  }
+
+  /** Bytes of keys and values of the messages [from, to). */
+  sizeBetween(from: number, to: number): number {
+    const { keyOffsets, valueOffsets } = this;
+    return (keyOffsets[to] as number) - (keyOffsets[from] as number) + (valueOffsets[to] as number) - (valueOffsets[from] as number);
   }
 
   /** Bytes of key and value of message i. */

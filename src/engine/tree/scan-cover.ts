@@ -9,7 +9,7 @@ import type { ScanRange } from './scan-source.ts';
 /** The range deletes of a segment. */
 export class ScanCover {
   readonly #seq: number;
-  readonly #own: readonly RangeDelete[];
+  #own: readonly RangeDelete[];
   #ranges: RangeDelete[] = [];
 
   /** `seq`: the snapshot; `own`: those of the transaction that count. */
@@ -25,6 +25,14 @@ export class ScanCover {
   /** Adds those of the next level down that the snapshot sees. */
   add(ranges: readonly RangeDelete[]): void {
     for (const range of ranges) if (range.seq <= this.#seq) this.#ranges.push(range);
+  }
+
+  /** Forgets those of which no part is in [from, to). */
+  clip({ from, to }: ScanRange): void {
+    const isNear = (range: RangeDelete): boolean =>
+      (from === undefined || range.to === undefined || compareBytes(range.to, from) > 0) && (to === undefined || range.from === undefined || compareBytes(range.from, to) < 0);
+    this.#own = this.#own.filter(isNear);
+    this.#ranges = this.#ranges.filter(isNear);
   }
 
   /** The furthest reaching range around `position`, where all that lies below the levels added is hidden; undefined: something may be there. */

@@ -8,6 +8,8 @@ import { emptySlice } from '../run/message.ts';
 import { RunBuilder } from '../run/run-builder.ts';
 import type { Run } from '../run/run.ts';
 import type { Front } from './front.ts';
+import { compareEntries } from './front-image.ts';
+import type { FrontImage } from './front-image.ts';
 import type { Extent } from './node.ts';
 import { basementRun, missOf } from './lookup.ts';
 import type { Chain, TakenBack } from './spilled.ts';
@@ -48,6 +50,7 @@ const sliceMax = 512;
 export class FrontSource implements ScanSource {
   readonly seqMax: number;
   readonly #front: Front;
+  readonly #image: FrontImage;
   readonly #pieces: readonly Uint32Array[];
   readonly #at: number[];
   readonly #stop: number[];
@@ -57,6 +60,7 @@ export class FrontSource implements ScanSource {
   constructor(front: Front, seqMax: number, range: ScanRange, forward: boolean) {
     this.seqMax = seqMax;
     this.#front = front;
+    this.#image = front.image();
     this.#forward = forward;
     this.#pieces = front.sortedPieces().slice();
     const low = this.#pieces.map((piece) => (range.from === undefined ? 0 : front.lowerBound(piece, range.from)));
@@ -66,13 +70,7 @@ export class FrontSource implements ScanSource {
   }
 
   next(): Window | 'end' {
-    const entries: number[] = [];
-    for (let entry = this.#take(undefined); entry >= 0; entry = this.#take(undefined)) {
-      entries.push(entry);
-      const key = this.#front.key(entry);
-      for (let same = this.#take(key); same >= 0; same = this.#take(key)) entries.push(same);
-      if (entries.length >= this.#length) break;
-    }
+    const entries = this.#take();
     if (entries.length === 0) return 'end';
     this.#length = Math.min(this.#length * 2, sliceMax);
     if (!this.#forward) entries.reverse();
@@ -86,36 +84,35 @@ export class FrontSource implements ScanSource {
     return { run, start: 0, end: run.count, cutBefore: false, cutAfter: false };
   }
 
-  /** Takes the next entry over all pieces, or -1; with `key` only if it has that key. */
-  #take(key: Uint8Array | undefined): number {
+  /** The next entries over all pieces, with all versions of the last one's key. */
+  #take(): number[] {
+    const entries: number[] = [];
+    for (let piece = this.#first(); piece >= 0; piece = this.#first()) {
+      const entry = this.#entryOf(piece);
+      if (entries.length >= this.#length && !this.#front.haveOneKey(entries.at(-1) as number, entry)) break;
+      entries.push(entry);
+      this.#at[piece] = (this.#at[piece] as number) + (this.#forward ? 1 : -1);
+    }
+    return entries;
+  }
+
+  /** The piece with the next entry, or -1. Of one key forwards the newest entry comes first, backwards the oldest. */
+  #first(): number {
+    const image = this.#image;
     let best = -1;
-    let bestKey = key;
     for (let i = 0; i < this.#pieces.length; i++) {
       if (this.#at[i] === this.#stop[i]) continue;
-      const entry = (this.#pieces[i] as Uint32Array)[this.#at[i] as number] as number;
-      const entryKey = this.#front.key(entry);
-      const order = bestKey === undefined ? -1 : compareBytes(entryKey, bestKey);
-      if (key !== undefined ? order === 0 && (best < 0 || this.#before(i, best)) : best < 0 || this.#precedes(order, i, best)) {
-        best = i;
-        if (key === undefined) bestKey = entryKey;
+      if (best >= 0) {
+        const order = compareEntries(image, this.#entryOf(i), this.#entryOf(best));
+        if (this.#forward ? order > 0 : order < 0) continue;
       }
+      best = i;
     }
-    if (best < 0) return -1;
-    const entry = (this.#pieces[best] as Uint32Array)[this.#at[best] as number] as number;
-    this.#at[best] = (this.#at[best] as number) + (this.#forward ? 1 : -1);
-    return entry;
+    return best;
   }
 
-  #precedes(order: number, piece: number, best: number): boolean {
-    if (order === 0) return this.#before(piece, best);
-    return this.#forward ? order < 0 : order > 0;
-  }
-
-  /** Whether, of two entries with one key, that of `piece` comes first: the newer one forwards, the older one backwards. */
-  #before(piece: number, best: number): boolean {
-    const a = (this.#pieces[piece] as Uint32Array)[this.#at[piece] as number] as number;
-    const b = (this.#pieces[best] as Uint32Array)[this.#at[best] as number] as number;
-    return this.#forward ? a > b : a < b;
+  #entryOf(piece: number): number {
+    return (this.#pieces[piece] as Uint32Array)[this.#at[piece] as number] as number;
   }
 }
 

@@ -138,6 +138,7 @@ function searchPath(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found |
     const ranges = node.ranges[child] ?? [];
     const hidden = ranges.length === 0 ? 0 : coveringSeq(ranges, key, seq);
     wanted.hidden = hidden;
+    tree.notePassed(node, child, 1);
     for (const extent of node.buffers[child] ?? []) {
       found = searchExtent(cache, extent, wanted);
       if (found !== undefined) break;

@@ -11,7 +11,9 @@ import type { DictionaryId, DictionaryOptions, UpdateFunctions } from '../types.
 import { Front } from './front.ts';
 import { sharedOptions } from './shared-options.ts';
 import type { SpilledFront } from './spilled.ts';
-import type { Extent, TreeNode } from './node.ts';
+import type { Extent, InternalNode, TreeNode } from './node.ts';
+import { ReadPressure } from './read-pressure.ts';
+import type { DueBuffer } from './read-pressure.ts';
 
 /** What the cache of parts holds for trees. */
 export type Part = Run | Filter | TreeNode;
@@ -96,6 +98,8 @@ export class Tree {
   /** Nodes that damage keeps what waits for them from going down to, and blocks that were met damaged (job/hindrance.ts). */
   hindered: Set<BlockNumber> = noNumbers;
   damaged: Set<BlockNumber> = noNumbers;
+  /** What reads pay for runs that wait. */
+  #pressure: ReadPressure | undefined;
   /** It is being loaded: what is written to it waits at the top. */
   isHollow: boolean = false;
   /** The newest commit that changed it. */
@@ -167,6 +171,21 @@ export class Tree {
     this.heavy = new Map();
     this.unsettled = new Map();
     this.loose = new Set();
+  }
+
+  /** A read passes a child's buffer. */
+  notePassed(node: InternalNode, child: number, price: number): void {
+    if ((node.buffers[child] as readonly Extent[]).length > 1) (this.#pressure ??= new ReadPressure()).note(node, child, price);
+  }
+
+  /** A buffer that reads would rather have in one run. */
+  get dueBuffer(): DueBuffer | undefined {
+    return this.#pressure?.due;
+  }
+
+  /** The due buffer was seen to. */
+  settleDue(): void {
+    this.#pressure?.settle();
   }
 
   /** A node, if it is in memory. */
