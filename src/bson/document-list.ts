@@ -3,9 +3,10 @@
 
 import { AssertionError } from '../base/errors.ts';
 import { Document } from './document.ts';
+import type { Documents } from './document.ts';
 
 /** Documents in order. Immutable. */
-export class DocumentList implements Iterable<Document> {
+export class DocumentList implements Documents {
   readonly #bytes: Uint8Array;
   /** Where each begins, or the documents themselves. */
   readonly #all: readonly number[] | readonly Document[];

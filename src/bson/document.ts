@@ -4,7 +4,6 @@
 
 import { AssertionError } from '../base/errors.ts';
 import { ByteSink } from './byte-sink.ts';
-import type { DocumentList } from './document-list.ts';
 import { bsonType, cstringEnd, decodeName, elementValue, findElement, readInt32, valueEnd, writeInt32 } from './raw.ts';
 import type { BsonType, RawView } from './raw.ts';
 import { decodeString, scalarDecoders, scalarWriters } from './scalar-codec.ts';
@@ -26,6 +25,13 @@ export class CodeWithScope {
   get bsonType(): 15 {
     return 15;
   }
+}
+
+/** Documents in order. */
+export interface Documents extends Iterable<Document> {
+  readonly length: number;
+  /** A place that is not there is a bug of the caller. */
+  at(index: number): Document;
 }
 
 type Entry = readonly [string, Value];
@@ -163,9 +169,9 @@ export class BsonArray implements RawView {
   #start = 0;
   #end = 0;
   #items: readonly Value[] | undefined;
-  readonly #list: DocumentList | undefined;
+  readonly #list: Documents | undefined;
 
-  private constructor(bytes: Uint8Array | undefined, start: number, items: readonly Value[] | undefined, list?: DocumentList) {
+  private constructor(bytes: Uint8Array | undefined, start: number, items: readonly Value[] | undefined, list?: Documents) {
     this.#list = list;
     this.#bytes = bytes;
     this.#start = start;
@@ -187,12 +193,12 @@ export class BsonArray implements RawView {
   }
 
   /** The array of these documents. */
-  static ofList(list: DocumentList): BsonArray {
+  static ofList(list: Documents): BsonArray {
     return new BsonArray(undefined, 0, undefined, list);
   }
 
   /** The documents that it was made of, if it was. */
-  get list(): DocumentList | undefined {
+  get list(): Documents | undefined {
     return this.#list;
   }
 

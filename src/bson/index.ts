@@ -5,6 +5,7 @@ export { ByteSink } from './byte-sink.ts';
 export { Decimal128 } from './decimal128.ts';
 export { describeField, describeValue } from './describe.ts';
 export { BsonArray, CodeWithScope, decodeElement, decodeValue, Document, typeOf } from './document.ts';
+export type { Documents } from './document.ts';
 export { DocumentList } from './document-list.ts';
 export type { Value } from './document.ts';
 export { chunkedLength, documentChunks } from './document-chunks.ts';

@@ -2,7 +2,7 @@
 // of MongoDB's IDL parser: unknown 40415, missing 40414, twice 40413, wrong type 14, out of bounds 2. A null counts as not given.
 
 import { CommandError } from '../base/errors.ts';
-import { Binary, BsonArray, bsonUndefined, Document, DocumentList, isNumber, typeNameOf, typeOf, type NumberValue, type TypeName, type Value } from '../bson/index.ts';
+import { Binary, BsonArray, bsonUndefined, Document, DocumentList, type Documents, isNumber, typeNameOf, typeOf, type NumberValue, type TypeName, type Value } from '../bson/index.ts';
 import { isTruthy, toInt64Truncated } from './number-fields.ts';
 import { GENERIC_FIELD_NAMES } from './generic-field-names.ts';
 
@@ -148,7 +148,7 @@ export const objectsField: Field<readonly Document[]> = mappedField(arrayField, 
 );
 
 /** As objectsField, for those that may be thousands: of a sequence no more is made than is asked for. */
-export const documentListField: Field<DocumentList> = mappedField(arrayField, (array, at) => array.list ?? DocumentList.of(objectsField.read(array, at)));
+export const documentListField: Field<Documents> = mappedField(arrayField, (array, at) => array.list ?? DocumentList.of(objectsField.read(array, at)));
 
 /** What an update says: a document, or an array of stages. */
 export const updateField: Field<Document | BsonArray> = {

@@ -1,14 +1,14 @@
 // What a connection hands to whoever serves commands, and what that one may know of the connection: neither bytes nor sockets. Declared
 // here, below both, so that command and router serve requests without knowing the wire (style.md 3.3).
 
-import type { Document, DocumentList } from '../bson/index.ts';
+import type { Document, Documents } from '../bson/index.ts';
 
 /** One command as a client sent it. The documents share the request's bytes, which nobody writes to. */
 export interface CommandRequest {
   /** The command; its first field is its name. */
   readonly body: Document;
   /** Document sequences that came beside the body, by the name of the field they stand for. */
-  readonly sequences: ReadonlyMap<string, DocumentList>;
+  readonly sequences: ReadonlyMap<string, Documents>;
   /** Database of a request whose protocol names it outside the body (OP_QUERY). */
   readonly database?: string;
   /** False when the client takes no reply (moreToCome). */

@@ -2,7 +2,7 @@
 // a CommandError, never in a read outside the message: lengths are held against the true end, documents go through the one audited walker.
 
 import { crc32c } from '../base/crc32c.ts';
-import { Document, DocumentList, validateDocument, type Value } from '../bson/index.ts';
+import { Document, DocumentList, validateDocument, type Documents, type Value } from '../bson/index.ts';
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, messageFlag, operation, protocolError } from './protocol.ts';
 
 /** A compression method of the wire; its id is the protocol's (2 zlib, 3 zstd). */
@@ -20,7 +20,7 @@ export interface WireMessage {
   readonly responseTo: number;
   readonly kind: 'message' | 'query' | 'reply';
   readonly body: Document;
-  readonly sequences: ReadonlyMap<string, DocumentList>;
+  readonly sequences: ReadonlyMap<string, Documents>;
   readonly checksumPresent: boolean;
   readonly moreToCome: boolean;
   readonly exhaustAllowed: boolean;
@@ -30,7 +30,7 @@ export interface WireMessage {
   readonly codec: number | undefined;
 }
 
-const NO_SEQUENCES: ReadonlyMap<string, DocumentList> = new Map();
+const NO_SEQUENCES: ReadonlyMap<string, Documents> = new Map();
 const REQUIRED_BITS = 0xffff;
 const KNOWN_REQUIRED_BITS = messageFlag.checksumPresent | messageFlag.moreToCome;
 
@@ -127,9 +127,9 @@ function parseSections(
   bytes: Uint8Array,
   start: number,
   end: number,
-): { body: Document; sequences: ReadonlyMap<string, DocumentList> } {
+): { body: Document; sequences: ReadonlyMap<string, Documents> } {
   let body: Document | undefined;
-  let sequences: Map<string, DocumentList> | undefined;
+  let sequences: Map<string, Documents> | undefined;
   let at = start;
   while (at < end) {
     const kind = bytes[at] as number;
@@ -151,7 +151,7 @@ function parseSections(
   return { body, sequences: sequences ?? NO_SEQUENCES };
 }
 
-function readSequence(bytes: Uint8Array, at: number, end: number): { name: string; documents: DocumentList; end: number } {
+function readSequence(bytes: Uint8Array, at: number, end: number): { name: string; documents: Documents; end: number } {
   const length = at + 4 <= end ? int32(bytes, at) : -1;
   if (length < 5 || at + length > end) throw protocolError('document sequence is longer than its message');
   const sequenceEnd = at + length;

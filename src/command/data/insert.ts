@@ -2,7 +2,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { DocumentList } from '../../bson/index.ts';
-import type { Document } from '../../bson/index.ts';
+import type { Document, Documents } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Collection, type CollectionLoad, type Soon } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { boolField, strictBoolField, collectionField, documentListField, required, anyField } from '../fields.ts';
@@ -23,11 +23,11 @@ const INSERTED = { n: 1, nModified: 0 } as const;
 /** The insertion of each of some documents: a place is the number of the statement. */
 class InsertStep implements WriteStep {
   readonly #batch: InsertBatch;
-  readonly #documents: DocumentList;
+  readonly #documents: Documents;
   /** The statement that inserts the first. */
   readonly #first: number;
 
-  constructor(batch: InsertBatch, documents: DocumentList, first: number) {
+  constructor(batch: InsertBatch, documents: Documents, first: number) {
     this.#batch = batch;
     this.#documents = documents;
     this.#first = first;
@@ -88,7 +88,7 @@ export function insertOne(batch: InsertBatch, index: number, document: Document)
   return insertBy(new InsertStep(batch, DocumentList.of([document]), index), batch, index);
 }
 
-async function insertAll(batch: InsertBatch, documents: DocumentList): Promise<void> {
+async function insertAll(batch: InsertBatch, documents: Documents): Promise<void> {
   const { series } = batch;
   const step = new InsertStep(batch, documents, 0);
   for (let index = 0; index < documents.length; index++) {
@@ -101,7 +101,7 @@ async function insertAll(batch: InsertBatch, documents: DocumentList): Promise<v
 }
 
 /** Documents of a bulk load; one that is refused ends the transaction, and the load with it. */
-async function insertIntoLoad(context: CommandContext, load: CollectionLoad, documents: DocumentList): Promise<Reply> {
+async function insertIntoLoad(context: CommandContext, load: CollectionLoad, documents: Documents): Promise<Reply> {
   for (const document of documents) {
     context.operation.checkInterrupt();
     const full = load.insert(document);
