@@ -9,15 +9,12 @@ import { changedMeanwhile } from './refusal.ts';
 import type { Namespace } from './namespace.ts';
 import type { NewOperation, OperationOwner } from './oplog/operation.ts';
 import type { CommitHead } from './oplog/operation-row.ts';
-import type { NotedOperation, SideRows } from './oplog/side-rows.ts';
+import { NotedOperations } from './oplog/noted-operations.ts';
+import type { SideRows } from './oplog/side-rows.ts';
 import { afterSoon } from './soon.ts';
-import { sizeOf } from './oplog/operation-row.ts';
 import type { CommitRows, Oplog } from './oplog/oplog.ts';
 import type { UnsizedFlag } from './unsized-flag.ts';
 import type { CatalogTransaction } from './types.ts';
-
-/** What an operation takes in memory beside its documents, roughly. */
-const operationObjectBytes = 256;
 
 /** What all objects that stand for one collection share, whatever its definition was when they were made. */
 export interface CollectionState {
@@ -78,12 +75,11 @@ export class StoredTransaction implements CatalogTransaction {
   #flags: Map<FlaggedIndex, Set<number>> | undefined;
   #lastWritten: CollectionVersion | undefined;
   readonly #oplog: Oplog | undefined;
-  #operations: NotedOperation[] = [];
+  /** What was noted and is in memory; made with the first. */
+  #noted: NotedOperations | undefined;
   /** Where operations are that are in memory no more. */
   #aside: SideRows | undefined;
   #owner: OperationOwner | undefined;
-  /** Bytes of what was noted and is in memory; what was taken back counts on. */
-  #operationBytes = 0;
   #quiet: readonly CollectionState[] = [];
   /** Keys removed from indexes that are prepared to be made unique. */
   readonly #removed: Set<string> = new Set();
@@ -106,12 +102,16 @@ export class StoredTransaction implements CatalogTransaction {
   }
 
   get hasWritten(): boolean {
-    return this.#written.length > 0 || this.hasNameChanges || this.#operations.length > 0 || this.#aside !== undefined;
+    return this.#written.length > 0 || this.hasNameChanges || this.#hasNoted || this.#aside !== undefined;
+  }
+
+  get #hasNoted(): boolean {
+    return this.#noted !== undefined && this.#noted.count > 0;
   }
 
   /** To be called before each write: waits while an index is built, refuses an object whose definition is old. */
   willWrite(collection: CollectionVersion): Soon<void> {
-    if (this.#operationBytes > (this.#oplog?.asideBytes ?? Infinity)) return afterSoon(this.#putAside(), () => this.willWrite(collection));
+    if (this.#noted !== undefined && this.#noted.count > 1 && this.#noted.byteSize > (this.#oplog?.asideBytes ?? Infinity)) return afterSoon(this.#putAside(), () => this.willWrite(collection));
     if (collection === this.#lastWritten) return undefined;
     if (collection.owner === this) {
       this.#lastWritten = collection;
@@ -160,20 +160,19 @@ export class StoredTransaction implements CatalogTransaction {
 
   /** Notes, just before it is written, what is done: the commit logs it. */
   note(operation: NewOperation): void {
-    this.#operationBytes += sizeOf(operation) + operationObjectBytes;
-    this.#operations.push({ order: this.engine.mark() + 1, operation });
+    this.#noted ??= new NotedOperations();
+    this.#noted.add(operation, this.engine.mark() + 1);
   }
 
   /** Moves what was noted out of memory, all but the last: somebody must say that it is the end. */
   #putAside(): Soon<void> {
     const oplog = this.#oplog;
-    if (oplog === undefined) return undefined;
+    const noted = this.#noted;
+    if (oplog === undefined || noted === undefined) return undefined;
     return afterSoon(this.#aside ?? oplog.aside(this.engine), (aside) => {
       this.#aside = aside;
-      const noted = this.#operations.slice(0, -1);
-      this.#operations = this.#operations.slice(-1);
-      this.#operationBytes = 0;
-      return noted.length === 0 ? undefined : oplog.writeAside(aside, noted, this.#head, true);
+      this.#noted = noted.splitLast();
+      return oplog.writeAside(aside, noted, this.#head, true);
     });
   }
 
@@ -194,10 +193,10 @@ export class StoredTransaction implements CatalogTransaction {
     this.engine.rollbackTo(mark);
     if (this.hasNameChanges) this.#observer.rolledBack(this, mark);
     this.#flags = undefined;
-    if (this.#operations.length > 0) this.#operations = this.#operations.filter(({ order }) => order <= mark);
+    this.#noted?.rollbackTo(mark);
     if (this.#aside === undefined) return;
     const { again, isGone } = this.#aside.rolledBack(mark);
-    this.#operations = [...again, ...this.#operations];
+    if (again.length > 0) this.#noted = NotedOperations.joined(this.#noted === undefined ? again : [...again, this.#noted]);
     if (isGone) this.#aside = undefined;
   }
 
@@ -230,17 +229,16 @@ export class StoredTransaction implements CatalogTransaction {
 
   /** What is left in memory joins what is aside. */
   async #endAside(aside: SideRows): Promise<void> {
-    const noted = this.#operations;
-    this.#operations = [];
-    if (noted.length > 0) await this.#oplog?.writeAside(aside, noted, this.#head, false);
+    const noted = this.#noted;
+    this.#noted = undefined;
+    if (noted !== undefined && noted.count > 0) await this.#oplog?.writeAside(aside, noted, this.#head, false);
   }
 
   #logRows(): CommitRows | undefined {
     if (this.#aside !== undefined) return this.#oplog?.rowFor(this.#aside, this.#owner);
-    if (this.#operations.length === 0) return undefined;
-    const operations = this.#operations.map(({ operation }) => operation);
-    this.#operations = [];
-    return this.#oplog?.rowsFor({ operations, ...this.#head });
+    const noted = this.#noted;
+    this.#noted = undefined;
+    return noted === undefined ? undefined : this.#oplog?.rowsFor(noted, this.#head);
   }
 
   #checkDefinitions(): void {

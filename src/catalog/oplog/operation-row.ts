@@ -8,35 +8,23 @@ import { Binary, BsonArray, DateTime, Document, Timestamp } from '../../bson/ind
 import type { Value } from '../../bson/index.ts';
 import type { NewOperation, Operation, OperationKind, OperationOwner, OperationSpace } from './operation.ts';
 
-const rowFormat = 1;
+export const rowFormat = 1;
 
-const kinds: readonly OperationKind[] = ['insert', 'update', 'replace', 'remove', 'command', 'note'];
+export const kinds: readonly OperationKind[] = ['insert', 'update', 'replace', 'remove', 'command', 'note'];
 
 /** A row that stands for rows of another dictionary. */
 const elsewhereFormat = 2;
 
-const rowFlags = { transaction: 1, owner: 2, more: 4 } as const;
-const operationFlags = { o2: 1, before: 2, after: 4, statement: 8, nextStatement: 16 } as const;
+export const rowFlags = { transaction: 1, owner: 2, more: 4 } as const;
+export const operationFlags = { o2: 1, before: 2, after: 4, statement: 8, nextStatement: 16 } as const;
 
-/** Bytes of documents beyond which a commit goes on in another row; a message of the engine may have 17 MiB. */
-const rowBytesMax = 4 * 1024 * 1024;
-/** And operations, where each has an entry of its own: a reader that goes on in the middle of a row reads it from its beginning. */
-const rowOperationsMax = 500;
-/** The same for rows that lie aside: they are many, and whoever goes on in the middle reads one from its beginning. */
+/** Bytes of documents in a row that lies beside the log: there are many, and whoever goes on in the middle of one reads it from its beginning. */
 export const asideRowBytes: number = 256 * 1024;
-/** Images of more bytes than this are left out: no event could carry them. */
-const imageBytesMax = 15 * 1024 * 1024;
-
 /** What a commit's rows have in common. */
 export interface CommitHead {
   /** They are one transaction of several statements. */
   readonly transaction: boolean;
   readonly owner: OperationOwner | undefined;
-}
-
-/** All operations of a commit. */
-export interface CommitOperations extends CommitHead {
-  readonly operations: readonly NewOperation[];
 }
 
 /** The rows of a commit. */
@@ -49,133 +37,8 @@ export interface EncodedCommit {
   readonly entries: number;
 }
 
-function imagesOf({ before, after, o }: NewOperation): { before: Document | undefined; after: Document | undefined } {
-  const bytes = o.byteLength + (before?.byteLength ?? 0) + (after?.byteLength ?? 0);
-  return bytes > imageBytesMax ? { before: undefined, after: undefined } : { before, after };
-}
-
-/** Writes the operations of one row. */
-class OperationWriter {
-  readonly #writer: ByteWriter;
-  #statement = -2;
-
-  constructor(writer: ByteWriter) {
-    this.#writer = writer;
-  }
-
-  write(operation: NewOperation, space: number): void {
-    const writer = this.#writer;
-    const { before, after } = imagesOf(operation);
-    const { o, o2, statement = -2 } = operation;
-    const isNext = statement >= 0 && statement === this.#statement + 1;
-    this.#statement = statement;
-    writer.u8(kinds.indexOf(operation.kind));
-    writer.u8(
-      (o2 === undefined ? 0 : operationFlags.o2) |
-        (before === undefined ? 0 : operationFlags.before) |
-        (after === undefined ? 0 : operationFlags.after) |
-        (isNext ? operationFlags.nextStatement : statement < 0 ? 0 : operationFlags.statement),
-    );
-    writer.varint(space);
-    if (!isNext && statement >= 0) writer.varint(statement);
-    this.#document(o);
-    if (o2 !== undefined) this.#document(o2);
-    if (before !== undefined) this.#document(before);
-    if (after !== undefined) this.#document(after);
-  }
-
-  #document(document: Document): void {
-    const { bytes, start, end } = document.raw;
-    this.#writer.append(bytes, start, end);
-  }
-}
-
-/** Bytes of an operation's documents. */
-export const sizeOf = ({ o, before, after }: NewOperation): number => o.byteLength + (before?.byteLength ?? 0) + (after?.byteLength ?? 0);
-
-/** What an operation adds to the entry of a transaction beside its documents, at most. */
-const entryBytes = 128;
-
-const weightOf = (operation: NewOperation): number => sizeOf(operation) + entryBytes;
-
-/** Cuts the operations where a row is full. */
-function cut(operations: readonly NewOperation[], rowBytes: number, rowOperations: number): NewOperation[][] {
-  const rows: NewOperation[][] = [];
-  let row: NewOperation[] = [];
-  let bytes = 0;
-  for (const operation of operations) {
-    if (row.length > 0 && (bytes + weightOf(operation) > rowBytes || row.length >= rowOperations)) {
-      rows.push(row);
-      [row, bytes] = [[], 0];
-    }
-    row.push(operation);
-    bytes += weightOf(operation);
-  }
-  rows.push(row);
-  return rows;
-}
-
-/** Where a row stands in its commit. */
-interface RowPlace {
-  readonly wallMs: number;
-  readonly tick: number;
-  readonly first: number;
-  /** Another row of the commit follows. */
-  readonly more: boolean;
-}
-
-/** What a row begins with, at most, beside its owner and its collections, and an operation beside its documents. */
-const [headBytes, operationBytes] = [32, 16];
-
-function encodeRow(operations: readonly NewOperation[], commit: CommitHead, { wallMs, tick, first, more }: RowPlace): Uint8Array {
-  const spaces: OperationSpace[] = [];
-  let bytes = headBytes;
-  for (const operation of operations) {
-    if (!spaces.includes(operation.space)) spaces.push(operation.space);
-    bytes += operationBytes + (operation.o2?.byteLength ?? 0) + sizeOf(operation);
-  }
-  const spaceRows = spaces.map(({ ns, uuid }) => Document.of({ ns, ui: uuid }).toBytes());
-  const owner = commit.owner === undefined ? undefined : ownerRow(commit.owner);
-  const writer = new ByteWriter(spaceRows.reduce((sum, row) => sum + row.length, bytes + (owner?.length ?? 0)));
-  writer.u8(rowFormat);
-  writer.u8((commit.transaction ? rowFlags.transaction : 0) | (owner === undefined ? 0 : rowFlags.owner) | (more ? rowFlags.more : 0));
-  for (const number of [tick, first, operations.length, wallMs]) writer.varint(number);
-  if (owner !== undefined) writer.append(owner);
-  writer.varint(spaces.length);
-  for (const row of spaceRows) writer.append(row);
-  const operationWriter = new OperationWriter(writer);
-  for (const operation of operations) operationWriter.write(operation, spaces.lastIndexOf(operation.space));
-  return writer.bytes();
-}
-
-const ownerRow = ({ lsid, txnNumber }: OperationOwner): Uint8Array => Document.of({ lsid, txnNumber }).toBytes();
-
-/** How far the rows of a commit have come. */
-export interface RowProgress {
-  /** Times that they take. */
-  readonly ticks: number;
-  /** Operations in them. */
-  readonly operations: number;
-}
-
-/** Rows for more operations of a commit, each with the tick that it begins at. `more`: others will follow. */
-export function encodeRows(operations: readonly NewOperation[], commit: CommitHead, from: RowProgress, { wallMs, more, rowBytes = rowBytesMax }: Pick<RowPlace, 'wallMs' | 'more'> & { readonly rowBytes?: number }): { readonly rows: readonly { readonly tick: number; readonly value: Uint8Array }[]; readonly to: RowProgress } {
-  const rows: { tick: number; value: Uint8Array }[] = [];
-  let { ticks, operations: first } = from;
-  const parts = cut(operations, rowBytes, commit.transaction ? Infinity : rowOperationsMax);
-  parts.forEach((part, at) => {
-    rows.push({ tick: ticks, value: encodeRow(part, commit, { wallMs, tick: ticks, first, more: more || at + 1 < parts.length }) });
-    first += part.length;
-    ticks += commit.transaction ? 1 : part.length;
-  });
-  return { rows, to: { ticks, operations: first } };
-}
-
-/** The rows of a commit with at least one operation. */
-export function encodeCommit(commit: CommitOperations, wallMs: number): EncodedCommit {
-  const { rows, to } = encodeRows(commit.operations, commit, { ticks: 0, operations: 0 }, { wallMs, more: false });
-  return { values: rows.map(({ value }) => value), ticks: to.ticks, entries: to.ticks };
-}
+/** How a row tells whose it is. */
+export const ownerRow = ({ lsid, txnNumber }: OperationOwner): Uint8Array => Document.of({ lsid, txnNumber }).toBytes();
 
 /** Rows of a commit that lie in a dictionary of their own, and whose they are. */
 export interface Elsewhere {

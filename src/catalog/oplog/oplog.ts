@@ -8,14 +8,14 @@ import type { Clock } from '../../env/index.ts';
 import { afterSoon } from '../soon.ts';
 import type { CatalogTransaction, Collection, OperationLog } from '../types.ts';
 import { compareTimes, RowCursor, timeKey } from './operation-cursor.ts';
-import type { CommitHead, CommitOperations, EncodedCommit } from './operation-row.ts';
-import { encodeCommit, encodeElsewhere } from './operation-row.ts';
+import type { NotedOperations } from './noted-operations.ts';
+import type { CommitHead, EncodedCommit } from './operation-row.ts';
+import { encodeElsewhere } from './operation-row.ts';
 import type { OperationClock, OperationCursor, OperationOwner } from './operation.ts';
 import { OplogCollection } from './oplog-collection.ts';
 import { OplogSegments } from './segments.ts';
 import type { OplogLimits } from './segments.ts';
 import { SideRows } from './side-rows.ts';
-import type { NotedOperation } from './side-rows.ts';
 
 /** Rows for a commit, and what is to be said when it is done. */
 export interface CommitRows {
@@ -75,10 +75,10 @@ export class Oplog implements OperationLog {
   }
 
   /** The rows of a commit. */
-  rowsFor(commit: CommitOperations): CommitRows | undefined {
+  rowsFor(noted: NotedOperations, commit: CommitHead): CommitRows | undefined {
     const [times, segments] = [this.#times, this.#segments];
-    if (times === undefined || segments === undefined || commit.operations.length === 0) return undefined;
-    return this.#stamped({ times, segments }, encodeCommit(commit, this.#clock.nowMs()), undefined);
+    if (times === undefined || segments === undefined || noted.count === 0) return undefined;
+    return this.#stamped({ times, segments }, noted.commitRows(commit, this.#clock.nowMs()), undefined);
   }
 
   /** Begins to put operations of a transaction aside. */
@@ -88,7 +88,7 @@ export class Oplog implements OperationLog {
   }
 
   /** Puts operations aside; `more`: others will follow. */
-  writeAside(side: SideRows, noted: readonly NotedOperation[], commit: CommitHead, more: boolean): Soon<void> {
+  writeAside(side: SideRows, noted: NotedOperations, commit: CommitHead, more: boolean): Soon<void> {
     return side.write(noted, commit, { wallMs: this.#clock.nowMs(), more });
   }
 

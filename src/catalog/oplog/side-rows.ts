@@ -6,15 +6,8 @@ import { DateTime, Document } from '../../bson/index.ts';
 import type { DictionaryId, Soon, Transaction } from '../../engine/index.ts';
 import { segmentKey } from '../entry.ts';
 import { afterSoon, eachSoon } from '../soon.ts';
-import type { CommitHead, RowProgress } from './operation-row.ts';
-import { asideRowBytes, encodeRows } from './operation-row.ts';
-import type { NewOperation } from './operation.ts';
-
-/** An operation, and the place in its transaction's writes at which it was noted. */
-export interface NotedOperation {
-  readonly order: number;
-  readonly operation: NewOperation;
-}
+import type { NotedOperations, RowProgress } from './noted-operations.ts';
+import type { CommitHead } from './operation-row.ts';
 
 /** What was put out at once. */
 interface Written {
@@ -22,7 +15,7 @@ interface Written {
   readonly after: number;
   readonly from: RowProgress;
   /** Kept until a mark comes behind it: to be had again if the transaction goes back to the mark before. */
-  noted: readonly NotedOperation[] | undefined;
+  noted: NotedOperations | undefined;
 }
 
 /** The key of a row: the tick that it begins at. */
@@ -52,8 +45,8 @@ export class SideRows {
   }
 
   /** Puts operations out; `more`: others will follow. */
-  write(noted: readonly NotedOperation[], head: CommitHead, place: { readonly wallMs: number; readonly more: boolean }): Soon<void> {
-    const { rows, to } = encodeRows(noted.map(({ operation }) => operation), head, this.progress, { ...place, rowBytes: asideRowBytes });
+  write(noted: NotedOperations, head: CommitHead, place: { readonly wallMs: number; readonly more: boolean }): Soon<void> {
+    const { rows, to } = noted.asideRows(head, this.progress, place);
     this.#written.push({ after: this.#engine.mark(), from: this.progress, noted });
     this.progress = to;
     return eachSoon(rows.length, (index) => {
@@ -72,11 +65,12 @@ export class SideRows {
   }
 
   /** The transaction goes back to a mark: what was put out after it and is to be put out anew. Undefined: the dictionary is no more either. */
-  rolledBack(mark: number): { readonly again: readonly NotedOperation[]; readonly isGone: boolean } {
-    const again: NotedOperation[] = [];
+  rolledBack(mark: number): { readonly again: readonly NotedOperations[]; readonly isGone: boolean } {
+    const again: NotedOperations[] = [];
     for (let last = this.#written.at(-1); last !== undefined && last.after >= mark; last = this.#written.at(-1)) {
       if (last.noted === undefined) throw new EngineError('too-large', 'the mark is too old: what the log has of it is out of memory');
-      again.unshift(...last.noted.filter(({ order }) => order <= mark));
+      last.noted.rollbackTo(mark);
+      again.unshift(last.noted);
       this.progress = last.from;
       this.#written.pop();
     }

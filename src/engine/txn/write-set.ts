@@ -6,7 +6,7 @@ import type { DictionaryId, DictionaryOptions, KeyRange, LiveTransaction, Totals
 import { coveringSeq } from '../run/range-delete.ts';
 import type { Front } from '../tree/front.ts';
 import type { FrontPool } from './front-pool.ts';
-import { StatedCounts } from './stated-counts.ts';
+import type { StatedCounts } from './stated-counts.ts';
 
 /** Bytes put beside each removal that still count as giving space back: marks that a client was served, for instance. */
 const putBytesPerRemoval = 1024;
@@ -27,7 +27,8 @@ export class WriteSet {
   #last: Front | undefined;
   #lastId: DictionaryId | undefined;
   #freshBytes: number = 0;
-  readonly #counts: StatedCounts = new StatedCounts();
+  /** Taken with the first. */
+  #counts: StatedCounts | undefined;
   changes: DictionaryChange[] = [];
   #operation: number = 0;
 
@@ -41,12 +42,12 @@ export class WriteSet {
   }
 
   get isEmpty(): boolean {
-    return this.#counts.isEmpty && this.changes.length === 0 && [...this.fronts.values()].every((front) => front.count === 0 && front.ranges.length === 0);
+    return this.#counts?.isEmpty !== false && this.changes.length === 0 && [...this.fronts.values()].every((front) => front.count === 0 && front.ranges.length === 0);
   }
 
   /** Memory held. */
   get byteSize(): number {
-    let bytes = this.#counts.byteSize + this.changes.length * 64;
+    let bytes = (this.#counts?.byteSize ?? 0) + this.changes.length * 64;
     for (const front of this.fronts.values()) bytes += front.byteSize;
     return bytes;
   }
@@ -114,6 +115,7 @@ export class WriteSet {
   }
 
   count(id: DictionaryId, rows: number, bytes: number): void {
+    this.#counts ??= this.#pool.takeCounts();
     this.#counts.add(++this.#operation, id, rows, bytes);
   }
 
@@ -140,18 +142,19 @@ export class WriteSet {
     for (const front of this.fronts.values()) this.#pool.give(front);
     this.fronts.clear();
     this.#last = undefined;
-    this.#counts.clear();
+    if (this.#counts !== undefined) this.#pool.giveCounts(this.#counts);
+    this.#counts = undefined;
     this.changes = [];
   }
 
   /** Makes one count of many old ones. */
   foldCounts(): void {
-    this.#counts.fold();
+    this.#counts?.fold();
   }
 
   /** Takes back what came after the operation of that number. `too-large`: a mark from before much that was spilled since. */
   rollbackTo(operation: number): void {
-    this.#counts.rollbackTo(operation);
+    this.#counts?.rollbackTo(operation);
     for (const front of this.fronts.values()) {
       if (front.ranges.length > 0) front.ranges = front.ranges.filter(({ seq }) => seq <= operation);
       let count = front.count;
@@ -163,6 +166,6 @@ export class WriteSet {
 
   /** Deltas by dictionary, summed. */
   totals(): Map<DictionaryId, Totals> {
-    return this.#counts.totals();
+    return this.#counts?.totals() ?? new Map<DictionaryId, Totals>();
   }
 }
