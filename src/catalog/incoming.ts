@@ -4,10 +4,19 @@
 import { CommandError } from '../base/errors.ts';
 import { BsonWriter, bsonType, Document, elementValue, FieldName, storedDepthMax, Timestamp, valueEnd, readUint32 } from '../bson/index.ts';
 import type { ObjectIdGenerator } from '../bson/index.ts';
+import type { Namespace } from './namespace.ts';
 import { badValue } from './refusal.ts';
 
 /** Largest document. */
 export const documentBytesMax: number = 16 * 1024 * 1024;
+
+/** Most bytes of what a session remembers of its last write: replies that hold whole documents, or as many keys as one message brings. */
+const recordBytesMax: number = 4 * documentBytesMax;
+
+/** Most bytes of a document of a collection. */
+export function bytesMaxOf(ns: Namespace): number {
+  return ns.text === 'config.transactions' ? recordBytesMax : documentBytesMax;
+}
 
 /** Where new ids and times come from. */
 export interface IncomingSources {
@@ -34,16 +43,16 @@ export class IncomingDocuments {
   }
 
   /** The document to store. 2, 15, 17280 ... for what may not be. */
-  prepare(document: Document): Document {
+  prepare(document: Document, bytesMax: number = documentBytesMax): Document {
     const { bytes, start } = document.raw;
     const scan = scanTopLevel(bytes, start);
     if (scan.id >= 0) checkId(bytes, scan.id);
     const placed = scan.id === start + 4 && !scan.zeroTimestamp ? document : this.#rebuild(document, scan.id);
-    if (placed.byteLength > documentBytesMax) {
+    if (placed.byteLength > bytesMax) {
       throw new CommandError(
         10334,
         'BSONObjectTooLarge',
-        `object to insert too large. size in bytes: ${placed.byteLength}, max size: ${documentBytesMax}`,
+        `object to insert too large. size in bytes: ${placed.byteLength}, max size: ${bytesMax}`,
       );
     }
     return placed;

@@ -160,7 +160,7 @@ function checkVersion(version: Value | undefined): void {
 function specOf(key: Document, kept: ReadonlyMap<string, Value>): Document {
   const spec: [string, Value][] = [['v', 2], ['key', key], ['name', kept.get('name') ?? '']];
   for (const [option, value] of kept) {
-    if (option === 'v' || option === 'key' || option === 'name' || value === false) continue;
+    if (option === 'v' || option === 'key' || option === 'name' || (value === false && option !== 'background')) continue;
     spec.push([option, option === 'expireAfterSeconds' ? Math.trunc(numberOf(value)) : value]);
   }
   if (kindOf(key) === '2dsphere' && !kept.has('2dsphereIndexVersion')) spec.push(['2dsphereIndexVersion', 3]);

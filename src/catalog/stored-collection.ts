@@ -16,7 +16,7 @@ import type { KeyMove } from './document-change.ts';
 import { unsizedKey } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import type { IncomingDocuments } from './incoming.ts';
-import { checkDepth, documentBytesMax } from './incoming.ts';
+import { bytesMaxOf, checkDepth, documentBytesMax } from './incoming.ts';
 import type { Namespace } from './namespace.ts';
 import type { OperationSpace } from './oplog/operation.ts';
 import { diffOf } from './oplog/update-diff.ts';
@@ -88,6 +88,7 @@ export class StoredCollection implements Collection {
   version: number;
   owner: CatalogTransaction | undefined;
   readonly #services: CollectionServices;
+  readonly #bytesMax: number;
   readonly #validator: Validator;
   readonly #space: OperationSpace;
   /** Of a collection that chose one. */
@@ -112,6 +113,7 @@ export class StoredCollection implements Collection {
     this.#services = services;
     const { validator, validationLevel, validationAction } = this.options;
     const validation = { validator, level: validationLevel ?? 'strict', action: validationAction ?? 'error' } as const;
+    this.#bytesMax = bytesMaxOf(this.ns);
     this.#validator = new Validator(validation, () => ({ ...services.queryOptions(), collation: this.options.collation }));
   }
 
@@ -133,7 +135,7 @@ export class StoredCollection implements Collection {
   }
 
   prepare(document: Document): PreparedDocument {
-    const prepared = this.#services.incoming.prepare(document);
+    const prepared = this.#services.incoming.prepare(document, this.#bytesMax);
     if (this.options.timeSeries !== undefined) checkMeasurement(prepared, this.options.timeSeries);
     return { document: prepared, key: this.#primaryKey?.keyOf(prepared) ?? recordKeyOf(prepared, this.options.collation) };
   }
@@ -299,8 +301,8 @@ export class StoredCollection implements Collection {
   }
 
   #checkReplacement(key: RecordKey, before: Document, after: Document): void {
-    if (after.byteLength > documentBytesMax) {
-      throw new CommandError(17419, 'Location17419', `Resulting document after update is larger than ${documentBytesMax}`);
+    if (after.byteLength > this.#bytesMax) {
+      throw new CommandError(17419, 'Location17419', `Resulting document after update is larger than ${this.#bytesMax}`);
     }
     if (!after.has('_id') || !equalBytes(recordKeyOf(after, this.options.collation), key) || this.#movesId(before, after)) {
       throw new CommandError(66, 'ImmutableField', "Performing an update on the path '_id' would modify the immutable field '_id'");

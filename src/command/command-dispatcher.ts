@@ -133,6 +133,7 @@ export class CommandDispatcher {
     const failure = failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
+    if (generic.maxTimeMs > 0 && command.name !== 'getMore' && failPoints.timesOut()) throw new CommandError(50, 'MaxTimeMSExpired', 'operation exceeded time limit');
     checkAllowed(asked);
     if (access.enabled) await access.check(connection, command.name, request, generic.db);
     return this.#admit(asked, failure);

@@ -62,8 +62,12 @@ export async function replyWithCursor(context: CommandContext, source: BatchSour
     const bytes = (request.singleBatch === true ? undefined : server.options.batchBytesMax) ?? BATCH_BYTES_MAX;
     const documents = await cursor.fill(operation, { documents: request.batchSize ?? FIRST_BATCH, bytes });
     const keep = !cursor.exhausted && request.singleBatch !== true;
-    if (keep) server.cursors.keep(cursor);
-    else cursor.close();
+    if (keep) {
+      server.cursors.keep(cursor);
+      const { maxTimeMs } = context.generic;
+      if (maxTimeMs > 0 && request.tail === undefined) cursor.leftMs = Math.max(0, maxTimeMs - (operation.clock.monotonicMs() - operation.startedMs));
+    }
+    if (!keep) cursor.close();
     return { cursor: cursorDocument('firstBatch', documents, { id: keep ? cursor.id : 0n, cursor, atClusterTime: request.atClusterTime }) };
   } catch (error) {
     cursor.close();

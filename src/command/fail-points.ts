@@ -9,7 +9,7 @@ import { errorName } from './error-names.ts';
 import { toInt64Truncated } from './number-fields.ts';
 
 /** The points that somebody asks for. */
-const POINTS: readonly string[] = ['failCommand', 'failGetMoreAfterCursorCheckout', 'onPrimaryTransactionalWrite', 'waitInHello'];
+const POINTS: readonly string[] = ['failCommand', 'failGetMoreAfterCursorCheckout', 'onPrimaryTransactionalWrite', 'waitInHello', 'maxTimeAlwaysTimeOut', 'maxTimeNeverTimeOut'];
 
 /** An error made on purpose with the labels that it is to have: no others are added. */
 export class DeliberateError extends CommandError {}
@@ -152,6 +152,11 @@ export class FailPoints {
     const point = this.#points.get(name);
     if (point === undefined || !this.#fires(point)) return undefined;
     return { failure: failureOf(point.data), data: point.data };
+  }
+
+  /** Whether what has a limit of time is to run out of it at once. */
+  timesOut(): boolean {
+    return this.#points.size > 0 && this.at('maxTimeAlwaysTimeOut') !== undefined;
   }
 
   #fires(point: Point): boolean {

@@ -46,6 +46,8 @@ export class ClientCursor {
   lastUsedMs: number;
   /** The operation that uses it now. */
   usedBy: OperationContext | undefined;
+  /** Milliseconds of work that are left of the `maxTimeMS` it was opened with; undefined: no limit. */
+  leftMs: number | undefined;
   /** Documents given so far. */
   given = 0;
   #unsent: readonly Document[] = [];

@@ -76,10 +76,19 @@ async function nextBatch(context: CommandContext, cursor: ClientCursor, batchSiz
   return cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : cursor.id, cursor });
 }
 
+/** The time that a cursor was given is that of all its batches together. */
+function limitWork({ operation, server }: CommandContext, cursor: ClientCursor): void {
+  if (cursor.leftMs === undefined) return;
+  operation.limitTo(server.failPoints.timesOut() ? 0 : cursor.leftMs);
+  operation.checkInterrupt();
+}
+
 const getMore: Command = defineCommand({
   name: 'getMore',
   access: 'read',
   inTransaction: 'yes',
+  // Clients in a snapshot session say it again; the cursor has its own.
+  readConcern: 'all',
   about: 'the next batch of a cursor',
   fields: {
     getMore: required(strictLongField),
@@ -95,11 +104,13 @@ const getMore: Command = defineCommand({
     if (collection.length === 0) throw new CommandError(73, 'InvalidNamespace', `Invalid namespace specified '${db}.'`);
     const cursor = takeCursor(context, id, `${db}.${collection}`);
     try {
+      limitWork(context, cursor);
       return { cursor: await nextBatch(context, cursor, batchSize) };
     } catch (error) {
       cursor.close();
       throw cursor.options.tail?.token === undefined ? error : resumable(error);
     } finally {
+      if (cursor.leftMs !== undefined) cursor.leftMs = Math.max(0, cursor.leftMs - (context.operation.clock.monotonicMs() - context.operation.startedMs));
       server.cursors.release(cursor);
     }
   },

@@ -189,6 +189,8 @@ const validate: Command = defineCommand({
     background: truthyField,
     checkBSONConformance: truthyField,
     fixMultikey: truthyField,
+    // Drivers of old servers still send it; it means nothing.
+    scandata: truthyField,
   },
   run: (context, { validate: name, metadata, full, repair, background }) => {
     if (metadata === true && (full === true || repair === true || background === true)) {
