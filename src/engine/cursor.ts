@@ -10,6 +10,7 @@ import type { LargeValue } from './row-batch.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { messageKinds } from './run/message.ts';
 import { applyChain } from './run/update.ts';
+import { ScanParts } from './scan-parts.ts';
 import { Rows } from './tree/rows.ts';
 import { Scan } from './tree/scan.ts';
 import type { FillResult } from './tree/scan.ts';
@@ -30,6 +31,15 @@ export interface CursorView {
   readonly keysOnly?: boolean;
 }
 
+/** A batch that is being filled. */
+interface Filling {
+  readonly rows: Rows;
+  readonly limit: BatchLimit;
+  readonly scan: Scan;
+  readonly version: number;
+  readonly ahead: ScanParts;
+}
+
 const zero = Uint8Array.of(0);
 const sliceMs = 4;
 
@@ -40,6 +50,8 @@ export class EngineCursor implements Cursor {
   #from: Uint8Array | undefined;
   #to: Uint8Array | undefined;
   #ended: boolean = false;
+  /** Batches have been given: more will be wanted. */
+  #isLong: boolean = false;
   #open: boolean = true;
 
   constructor(parts: EngineParts, view: CursorView) {
@@ -64,11 +76,12 @@ export class EngineCursor implements Cursor {
     this.#parts.state.checkUsable();
     const rows = new Rows(this.#view.forward);
     if (this.#ended) return new RowBatch(rows);
-    const scan = this.#scan();
+    const ahead = new ScanParts(this.#parts.state.cache);
+    const scan = this.#scan(ahead);
     const { version } = this.#view.tree;
     const result = scan.fill(rows, limit);
     this.#parts.state.noteRead(this.#view.tree);
-    if (typeof result === 'object' || result === 'slice') return this.#fillSlowly({ rows, limit, scan, version }, result);
+    if (typeof result === 'object' || result === 'slice') return this.#fillSlowly({ rows, limit, scan, version, ahead }, result);
     this.#keepPlace(scan, result);
     return rows.references === 0 ? new RowBatch(rows) : this.#withValues(rows);
   }
@@ -112,12 +125,12 @@ export class EngineCursor implements Cursor {
   }
 
   /** A scan from the cursor's place on. */
-  #scan(): Scan {
+  #scan(ahead: ScanParts): Scan {
     const { tree, seq, forward, own } = this.#view;
-    return new Scan({ tree, cache: this.#parts.state.cache, seq, forward, own: own() }, { from: this.#from, to: this.#to });
+    return new Scan({ tree, cache: ahead, wanted: { rows: 0, isLong: this.#isLong }, seq, forward, own: own() }, { from: this.#from, to: this.#to });
   }
 
-  async #fillSlowly(work: { rows: Rows; limit: BatchLimit; scan: Scan; version: number }, first: FillResult): Promise<Batch> {
+  async #fillSlowly(work: Filling, first: FillResult): Promise<Batch> {
     const ended = this.#parts.state.blobs.beginRead();
     try {
       return await this.#gather(work, first);
@@ -126,10 +139,10 @@ export class EngineCursor implements Cursor {
     }
   }
 
-  async #gather(work: { rows: Rows; limit: BatchLimit; scan: Scan; version: number }, first: FillResult): Promise<Batch> {
-    const { rows, limit } = work;
+  async #gather(work: Filling, first: FillResult): Promise<Batch> {
+    const { rows, limit, ahead } = work;
     const { clock, tasks } = this.#parts.state.env;
-    const pins: Pins = this.#parts.reads.pins();
+    const pins: Pins = this.#parts.reads.pins(ahead);
     let { scan, version } = work;
     let result = first;
     let since = clock.monotonicMs();
@@ -144,12 +157,13 @@ export class EngineCursor implements Cursor {
         }
         if (this.#view.tree.version !== version) {
           this.#keepPlace(scan, 'full');
-          scan = this.#scan();
+          scan = this.#scan(ahead);
           version = this.#view.tree.version;
         }
         result = scan.fill(rows, limit);
       }
     } finally {
+      ahead.end(scan);
       pins.release();
     }
     this.#keepPlace(scan, result);
@@ -159,6 +173,7 @@ export class EngineCursor implements Cursor {
   /** Notes where the next scan begins: behind the last key that was decided on. */
   #keepPlace(scan: Scan, result: 'full' | 'end'): void {
     if (result === 'end') this.#ended = true;
+    this.#isLong = true;
     const last = scan.lastKey;
     if (last === undefined) return;
     if (this.#view.forward) this.#from = concatBytes([last, zero]);
@@ -168,6 +183,7 @@ export class EngineCursor implements Cursor {
   seek(key: Uint8Array): void {
     const { range, forward } = this.#view;
     this.#ended = false;
+    this.#isLong = false;
     this.#from = range.from?.slice();
     this.#to = range.to?.slice();
     if (forward) this.#from = later(this.#from, key.slice());

@@ -2,12 +2,14 @@
 // part wait for one read. What was fetched stays pinned until the walk that wanted it has used it, so every walk gets on (law 26). What the
 // system has in memory is read at once, without a promise.
 
+import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { basementKey, filterKey, nodeKey } from './cache/part-cache.ts';
 import type { PartKey } from './cache/part-cache.ts';
 import { decodeBasement, decodeFilter } from './run/extent.ts';
 import { Filter } from './run/filter.ts';
 import { Run } from './run/run.ts';
+import type { ScanParts } from './scan-parts.ts';
 import type { EngineState } from './state.ts';
 import type { Extent, TreeNode } from './tree/node.ts';
 import { decodeNode, nodeBytes } from './tree/node.ts';
@@ -57,20 +59,38 @@ export class Parts {
     return reading;
   }
 
-  /** Decodes what was read ahead of a basement. What is damaged is met again by whoever wants it. */
-  #keepAhead(part: ExtentPart, stored: Uint8Array): void {
-    const { extent, index, ahead = 0 } = part;
+  /** Reads a basement and those ahead of it for one reader, if that can be done at once; whether it could. */
+  readAheadNow(tree: Tree, miss: Miss, into: ScanParts): boolean {
+    const part = must(miss.part, 'a basement');
+    const { offset, length } = rangeOf(part);
+    const stored = this.#state.store.readDataNow(part.extent.block, offset, length);
+    if (stored === undefined) return false;
+    this.#decodeAhead(tree, miss, stored, into);
+    return true;
+  }
+
+  /** Reads a basement and those ahead of it for one reader. */
+  async readAhead(tree: Tree, miss: Miss, into: ScanParts): Promise<void> {
+    const stored = await this.#readStored(must(miss.part, 'a basement')).catch((error: unknown) => {
+      throw this.placed(error, tree, miss);
+    });
+    this.#decodeAhead(tree, miss, stored, into);
+  }
+
+  /** Decodes a basement and what was read ahead of it. What is damaged of that is met again by whoever wants it. */
+  #decodeAhead(tree: Tree, miss: Miss, stored: Uint8Array, into: ScanParts): void {
+    const { extent, index, ahead = 0 } = must(miss.part, 'a basement');
     const { fences, block } = extent;
     const { cache, env } = this.#state;
     const first = fences.storedOffset(Math.min(index, index + ahead));
     for (let i = Math.min(index, index + ahead); i <= Math.max(index, index + ahead); i++) {
       const key = basementKey(block, i);
-      if (i === index || cache.get(key) !== undefined) continue;
+      if (i !== index && cache.get(key) !== undefined) continue;
       const at = fences.storedOffset(i) - first;
       try {
-        const run = decodeBasement(stored.subarray(at, at + fences.storedLength(i)), fences, i, env.codecs);
-        cache.put(key, run, run.byteSize, { as: 'data', pinned: false });
+        into.put(key, decodeBasement(stored.subarray(at, at + fences.storedLength(i)), fences, i, env.codecs));
       } catch (error) {
+        if (i === index) throw this.placed(error, tree, miss);
         if (!(error instanceof EngineError)) throw error;
       }
     }
@@ -98,10 +118,7 @@ export class Parts {
     if (stored === undefined) return undefined;
     try {
       if (part.kind === 'filter') this.#keep(key, filterOf(part, stored.slice()));
-      else {
-        this.#keep(key, decodeBasement(stored.subarray(startOf(part), startOf(part) + fences.storedLength(part.index)), fences, part.index, this.#state.env.codecs));
-        this.#keepAhead(part, stored);
-      }
+      else this.#keep(key, decodeBasement(stored, fences, part.index, this.#state.env.codecs));
     } catch (error) {
       throw this.placed(error, tree, miss);
     }
@@ -145,13 +162,7 @@ export class Parts {
   }
 
   async #readPart(part: ExtentPart): Promise<Run | Filter> {
-    if (part.kind === 'basement') {
-      const stored = await this.#readStored(part);
-      const { fences } = part.extent;
-      const run = decodeBasement(stored.subarray(startOf(part), startOf(part) + fences.storedLength(part.index)), fences, part.index, this.#state.env.codecs);
-      this.#keepAhead(part, stored);
-      return run;
-    }
+    if (part.kind === 'basement') return await this.#readRun(part.extent, part.index);
     return filterOf(part, await this.#readStored(part).catch(unreadable));
   }
 
@@ -191,11 +202,6 @@ function rangeOf({ kind, extent: { fences }, index, ahead = 0 }: ExtentPart): { 
   const last = Math.max(index, index + ahead);
   const offset = fences.storedOffset(Math.min(index, index + ahead));
   return { offset, length: fences.storedOffset(last) + fences.storedLength(last) - offset };
-}
-
-/** Where a basement begins in what was read for it. */
-function startOf({ extent: { fences }, index, ahead = 0 }: ExtentPart): number {
-  return ahead < 0 ? fences.storedOffset(index) - fences.storedOffset(index + ahead) : 0;
 }
 
 /** The keys of a basement. */

@@ -9,6 +9,7 @@ import type { ValuePart } from './blob/read-blob.ts';
 import { applyChain } from './run/update.ts';
 import { messageBytesMax } from './options.ts';
 import { ReadRoom } from './read-room.ts';
+import type { ScanParts } from './scan-parts.ts';
 import { isReference } from './tree/found.ts';
 import type { Found } from './tree/found.ts';
 import { isMiss, search } from './tree/search.ts';
@@ -19,22 +20,36 @@ import type { Soon } from './types.ts';
 export class Pins {
   readonly #state: EngineState;
   readonly #parts: Parts;
+  /** For what a scan reads ahead. */
+  readonly #ahead: ScanParts | undefined;
   #keys: PartKey[] = [];
 
-  constructor(state: EngineState, parts: Parts) {
+  constructor(state: EngineState, parts: Parts, ahead?: ScanParts) {
     this.#state = state;
     this.#parts = parts;
+    this.#ahead = ahead;
+  }
+
+  /** Where it goes what a walk missed, if that is not the cache. */
+  #aside({ part }: Miss): ScanParts | undefined {
+    return part?.ahead === undefined || part.ahead === 0 ? undefined : this.#ahead;
   }
 
   /** Fetches what a walk missed. Called in the same turn as the walk, so the block is still in the tree; the read holds it from then on. */
   async fetch(tree: Tree, miss: Miss): Promise<void> {
-    const key = await this.#parts.fetch(tree, miss);
-    if (key !== undefined) this.#keys.push(key);
+    const aside = this.#aside(miss);
+    if (aside !== undefined) await this.#parts.readAhead(tree, miss, aside);
+    else {
+      const key = await this.#parts.fetch(tree, miss);
+      if (key !== undefined) this.#keys.push(key);
+    }
     this.#state.checkUsable();
   }
 
   /** As `fetch`, where it can be done at once; whether it was. */
   fetchNow(tree: Tree, miss: Miss): boolean {
+    const aside = this.#aside(miss);
+    if (aside !== undefined) return this.#parts.readAheadNow(tree, miss, aside);
     const key = this.#parts.fetchNow(tree, miss);
     if (key === undefined) return false;
     this.#keys.push(key);
@@ -63,8 +78,9 @@ export class Reads {
     this.#room = new ReadRoom(Math.max(messageBytesMax, state.options.cacheBytes / 8), () => state.env.tasks.pause());
   }
 
-  pins(): Pins {
-    return new Pins(this.#state, this.#parts);
+  /** `ahead`: where what a scan reads ahead is kept. */
+  pins(ahead?: ScanParts): Pins {
+    return new Pins(this.#state, this.#parts, ahead);
   }
 
   /** A point read; it waits only where a part cannot be read at once. */

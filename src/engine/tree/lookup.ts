@@ -1,13 +1,18 @@
 // Basements in memory: what every synchronous walk asks for, and what it says when one is not there.
 
-import type { PartCache } from '../cache/part-cache.ts';
 import { basementKey } from '../cache/part-cache.ts';
+import type { PartKey } from '../cache/part-cache.ts';
 import { Run } from '../run/run.ts';
 import type { Extent } from './node.ts';
 import type { Miss, Part } from './tree.ts';
 
+/** Where a walk finds parts: the cache, or that and what the walk has read for itself. */
+export interface PartsInMemory {
+  get(key: PartKey): Part | undefined;
+}
+
 /** A basement, if it is in memory. */
-export function basementRun(cache: PartCache<Part>, extent: Extent, index: number): Run | undefined {
+export function basementRun(cache: PartsInMemory, extent: Extent, index: number): Run | undefined {
   const part = cache.get(basementKey(extent.block, index));
   return part instanceof Run ? part : undefined;
 }

@@ -90,6 +90,11 @@ export class Heads {
     return this.#starved.length > 0;
   }
 
+  /** Whether one of them stands in the run. */
+  stand(run: Run): boolean {
+    return this.#standing.some((head) => head.run === run);
+  }
+
   /** The head with the next key, of equal keys the newest; undefined: there is none. */
   get first(): Head | undefined {
     return this.#standing[0];

@@ -3,7 +3,6 @@
 // basement boundary cuts a group.
 
 import { compareBytes } from '../../base/bytes.ts';
-import type { PartCache } from '../cache/part-cache.ts';
 import { emptySlice } from '../run/message.ts';
 import { RunBuilder } from '../run/run-builder.ts';
 import type { Run } from '../run/run.ts';
@@ -12,8 +11,10 @@ import { compareEntries } from './front-image.ts';
 import type { FrontImage } from './front-image.ts';
 import type { Extent } from './node.ts';
 import { basementRun, missOf } from './lookup.ts';
+import type { PartsInMemory } from './lookup.ts';
+import type { WantedRows } from './scan-view.ts';
 import type { Chain, TakenBack } from './spilled.ts';
-import type { Miss, Part } from './tree.ts';
+import type { Miss } from './tree.ts';
 
 /** Bounds of a part of a scan; absent: open. `from` is inside, `to` outside. */
 export interface ScanRange {
@@ -41,6 +42,15 @@ export interface ScanSource {
   readonly seqMax: number;
   /** The next window in the direction of the scan; `end` after the last. After a Miss the same call is made again. */
   next(): Window | 'end' | Miss;
+}
+
+/** What a source is asked for. */
+export interface SourceView {
+  /** Messages with a higher seq are not seen. */
+  readonly seqMax: number;
+  readonly range: ScanRange;
+  readonly forward: boolean;
+  readonly wanted: WantedRows;
 }
 
 const sliceFirst = 32;
@@ -123,19 +133,22 @@ const aheadBytesMax = 128 * 1024;
 /** An extent in order: its basements one after the other. */
 export class ExtentSource implements ScanSource {
   readonly seqMax: number;
-  readonly #cache: PartCache<Part>;
+  readonly #cache: PartsInMemory;
   readonly #extent: Extent;
   readonly #range: ScanRange;
   readonly #forward: boolean;
+  readonly #wanted: WantedRows;
   #basement: number;
-  #passed: number = 0;
+  #passed: number;
 
-  constructor(cache: PartCache<Part>, extent: Extent, view: { readonly seqMax: number; readonly range: ScanRange; readonly forward: boolean }) {
+  constructor(cache: PartsInMemory, extent: Extent, view: SourceView) {
     this.#cache = cache;
     this.#extent = extent;
     this.seqMax = view.seqMax;
     this.#range = view.range;
     this.#forward = view.forward;
+    this.#wanted = view.wanted;
+    this.#passed = view.wanted.isLong ? aheadMax : 0;
     const { fences } = extent;
     const { from, to } = view.range;
     if (!fences.overlaps(from, to)) this.#basement = -1;
@@ -159,18 +172,20 @@ export class ExtentSource implements ScanSource {
     }
   }
 
-  /** How many basements behind the next to read with it: as many as were passed, so a short scan reads nothing in vain. */
+  /** How many basements behind the next to read with it: as many as were passed, so a short scan reads nothing in vain, and no more than the batch has room for. */
   #ahead(): number {
     const step = this.#forward ? 1 : -1;
     const most = Math.min(this.#passed, aheadMax);
     const { fences } = this.#extent;
     let ahead = 0;
     let bytes = 0;
+    let rows = fences.rows(this.#basement);
     while (ahead < most) {
       const next = this.#basement + step * (ahead + 1);
       if (this.#past(next)) break;
       bytes += fences.rawLength(next);
-      if (bytes > aheadBytesMax) break;
+      if (bytes > aheadBytesMax || rows >= this.#wanted.rows) break;
+      rows += fences.rows(next);
       ahead += 1;
     }
     return step * ahead;
@@ -195,9 +210,9 @@ export class ChainSource implements ScanSource {
   #at: number = 0;
 
   constructor(
-    cache: PartCache<Part>,
+    cache: PartsInMemory,
     chain: Chain,
-    view: { readonly seqMax: number; readonly range: ScanRange; readonly forward: boolean; readonly fixedSeq?: number; readonly takenBack?: readonly TakenBack[] },
+    view: SourceView & { readonly fixedSeq?: number; readonly takenBack?: readonly TakenBack[] },
   ) {
     this.seqMax = view.seqMax;
     if (view.fixedSeq !== undefined) this.fixedSeq = view.fixedSeq;

@@ -56,6 +56,11 @@ export class Scan {
     return this.#decision.lastKey;
   }
 
+  /** Whether the scan stands in a run, and goes on there. */
+  standsIn(run: Run): boolean {
+    return this.#heads.stand(run);
+  }
+
   /** Adds rows until one of the limits is reached. */
   fill(rows: Rows, limit: Limit): FillResult {
     for (let keys = 0; keys < keysASlice; keys++) {
@@ -65,6 +70,7 @@ export class Scan {
         const miss = this.#openSegment();
         if (miss !== undefined) return miss;
       }
+      this.#view.wanted.rows = limit.rows - rows.length;
       const miss = this.#heads.isStarved ? this.#heads.load() : undefined;
       if (miss !== undefined) return miss;
       const { first } = this.#heads;
@@ -103,28 +109,28 @@ export class Scan {
   }
 
   #ownSources(range: ScanRange): ScanSource[] {
-    const { cache, forward, own } = this.#view;
+    const { cache, forward, own, wanted } = this.#view;
     if (own === undefined) return [];
     const { front, seqMax, spilled, takenBack } = own;
-    return [...(front.count > 0 ? [new FrontSource(front, seqMax, range, forward)] : []), ...spilled.map((chain) => new ChainSource(cache, chain, { seqMax, range, forward, takenBack }))];
+    return [...(front.count > 0 ? [new FrontSource(front, seqMax, range, forward)] : []), ...spilled.map((chain) => new ChainSource(cache, chain, { seqMax, range, forward, wanted, takenBack }))];
   }
 
   #frontSources(range: ScanRange): ScanSource[] {
-    const { tree, cache, forward, seq } = this.#view;
+    const { tree, cache, forward, seq, wanted } = this.#view;
     const sources: ScanSource[] = [];
     for (const front of tree.fronts()) {
       if (front instanceof SpilledFront) {
-        if (front.seq <= seq) sources.push(new ChainSource(cache, front.spill.extents, { seqMax: seq, range, forward, fixedSeq: front.seq }));
+        if (front.seq <= seq) sources.push(new ChainSource(cache, front.spill.extents, { seqMax: seq, range, forward, wanted, fixedSeq: front.seq }));
       } else if (front.count > 0) sources.push(new FrontSource(front, seq, range, forward));
     }
     return sources;
   }
 
   #extentSources(extents: readonly Extent[], range: ScanRange): ScanSource[] {
-    const { cache, forward, seq } = this.#view;
+    const { cache, forward, seq, wanted } = this.#view;
     const sources: ScanSource[] = [];
     for (const extent of extents) {
-      if (extent.fences.minSeq <= seq) sources.push(new ExtentSource(cache, extent, { seqMax: seq, range, forward }));
+      if (extent.fences.minSeq <= seq) sources.push(new ExtentSource(cache, extent, { seqMax: seq, range, forward, wanted }));
     }
     return sources;
   }

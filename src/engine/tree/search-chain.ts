@@ -1,11 +1,11 @@
 // Looking for one key in what a transaction has spilled.
 
 import { compareBytes } from '../../base/bytes.ts';
-import type { PartCache } from '../cache/part-cache.ts';
 import type { Run } from '../run/run.ts';
 import { basementRun, missOf } from './lookup.ts';
+import type { PartsInMemory } from './lookup.ts';
 import type { Chain, TakenBack } from './spilled.ts';
-import type { Miss, Part } from './tree.ts';
+import type { Miss } from './tree.ts';
 
 /** Where a message of a chain lies. */
 export interface ChainPlace {
@@ -15,7 +15,7 @@ export interface ChainPlace {
 
 /** The newest message of `key` up to `seqMax` that was not taken back. */
 export function searchChain(
-  cache: PartCache<Part>,
+  cache: PartsInMemory,
   chain: Chain,
   key: Uint8Array,
   which: { readonly seqMax: number; readonly takenBack: readonly TakenBack[] },

@@ -4,7 +4,6 @@
 
 import { compareBytes } from '../../base/bytes.ts';
 import { keyHash } from '../../base/hash.ts';
-import type { PartCache } from '../cache/part-cache.ts';
 import { filterKey } from '../cache/part-cache.ts';
 import { Filter } from '../run/filter.ts';
 import { messageKinds } from '../run/message.ts';
@@ -13,11 +12,12 @@ import type { Run } from '../run/run.ts';
 import { said, updatedBy } from './found.ts';
 import type { Found } from './found.ts';
 import { basementRun, missOf } from './lookup.ts';
+import type { PartsInMemory } from './lookup.ts';
 import { searchChain } from './search-chain.ts';
 import { SpilledFront } from './spilled.ts';
 import type { Extent, TreeNode } from './node.ts';
 import { childOf } from './node.ts';
-import type { Miss, Part, Tree } from './tree.ts';
+import type { Miss, Tree } from './tree.ts';
 
 /** Whether a search or lookup stopped at something that is not in memory. */
 export function isMiss(found: Found | TreeNode | Run | Miss): found is Miss {
@@ -44,7 +44,7 @@ function take(wanted: Wanted, kind: number, value: Uint8Array): Found {
 }
 
 /** The newest message of the key that is seen in one extent. */
-function searchExtent(cache: PartCache<Part>, extent: Extent, wanted: Wanted): Found | Miss {
+function searchExtent(cache: PartsInMemory, extent: Extent, wanted: Wanted): Found | Miss {
   const { key, hash, seq } = wanted;
   const { fences } = extent;
   if (fences.minSeq > seq) return undefined;
@@ -81,7 +81,7 @@ function searchRun(run: Run, wanted: Wanted): Found {
   return undefined;
 }
 
-function searchFronts(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found | Miss {
+function searchFronts(tree: Tree, cache: PartsInMemory, wanted: Wanted): Found | Miss {
   const { key, hash, seq } = wanted;
   for (const front of tree.fronts()) {
     if (front instanceof SpilledFront) {
@@ -102,7 +102,7 @@ function searchFronts(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found
 }
 
 /** A committed transaction's spilled part: what it put or removed, or hid with a range delete. */
-function searchSpilled(cache: PartCache<Part>, front: SpilledFront, wanted: Wanted): Found | Miss {
+function searchSpilled(cache: PartsInMemory, front: SpilledFront, wanted: Wanted): Found | Miss {
   const { key, seq } = wanted;
   if (front.seq > seq) return undefined;
   const found = searchChain(cache, front.spill.extents, key, everyOperation);
@@ -115,7 +115,7 @@ function searchSpilled(cache: PartCache<Part>, front: SpilledFront, wanted: Want
 const everyOperation = { seqMax: Infinity, takenBack: [] };
 
 /** The value of `key` as the snapshot `seq` sees it; `removed` and undefined both mean that there is none. */
-export function search(tree: Tree, cache: PartCache<Part>, key: Uint8Array, seq: number): Found | Miss {
+export function search(tree: Tree, cache: PartsInMemory, key: Uint8Array, seq: number): Found | Miss {
   const wanted: Wanted = { key, hash: keyHash(key, 0, key.length), seq, hidden: 0, updates: undefined };
   const found = searchPath(tree, cache, wanted);
   if (wanted.updates === undefined || isMiss(found)) return found;
@@ -123,7 +123,7 @@ export function search(tree: Tree, cache: PartCache<Part>, key: Uint8Array, seq:
 }
 
 /** The message that decides, on the way from the fronts to the leaf. */
-function searchPath(tree: Tree, cache: PartCache<Part>, wanted: Wanted): Found | Miss {
+function searchPath(tree: Tree, cache: PartsInMemory, wanted: Wanted): Found | Miss {
   const { key, seq } = wanted;
   let found: Found | Miss = searchFronts(tree, cache, wanted);
   let number = tree.root;
