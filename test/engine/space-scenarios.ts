@@ -91,7 +91,8 @@ async function overwrittenRows(open: OpenEnvironment): Promise<void> {
     await sim.clock.sleep(20_000);
     const live = rows * (valueBytes + 6);
     const { dataFileBytes } = engine.statistics();
-    assert.ok(dataFileBytes < live * 1.6 + kept + engine.dictionaryStatistics(id).leaves * headerBytes * 1.5, `a file of ${dataFileBytes} bytes for ${live} of live rows`);
+    // Live rows, what is kept, and gaps of up to a quarter of all that; without using space again it would be six times the rows.
+    assert.ok(dataFileBytes < live * 1.9 + kept + engine.dictionaryStatistics(id).leaves * headerBytes * 1.5, `a file of ${dataFileBytes} bytes for ${live} of live rows`);
     // What is tidy stays as it is: idle time writes nothing more.
     const written = engine.statistics().dataBytesWritten;
     await sim.clock.sleep(20_000);

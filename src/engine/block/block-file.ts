@@ -36,6 +36,9 @@ const cutUnitsMax = 16384;
 /** Who asks for space: `data` leaves the reserves alone, `rescue` uses what is for jobs when the file cannot grow, `meta` uses all. */
 export type SpaceUser = 'data' | 'rescue' | 'meta';
 
+/** So many bytes written and not synced are synced beside what goes on: a checkpoint shall not find the work of minutes. */
+const unsyncedMax = 32 * 1024 * 1024;
+
 /** Free units to keep: for the next checkpoint, and for jobs that make room. */
 export interface Reserve {
   readonly checkpoint: number;
@@ -51,6 +54,9 @@ export class BlockFile {
   #tail: Promise<void> = Promise.resolve();
   #failure: unknown;
   #written = 0;
+  /** Bytes written since the last sync began, and whether one goes on that nobody waits for. */
+  #unsynced = 0;
+  #syncing: Promise<void> | undefined;
   #read = 0;
   /** Where reads at once put their bytes. */
   #quick = new Uint8Array(16 * 1024);
@@ -174,11 +180,29 @@ export class BlockFile {
     this.#check();
     await this.#guard(this.#file.write(image, unit * unitBytes));
     this.#written += image.length;
+    this.#unsynced += image.length;
+    if (this.#unsynced >= unsyncedMax) this.#syncBeside();
+  }
+
+  /** What it finds failed is told to whoever writes next. */
+  #syncBeside(): void {
+    if (this.#syncing !== undefined || this.#failure !== undefined) return;
+    this.#unsynced = 0;
+    this.#syncing = this.#file
+      .sync()
+      .catch((error: unknown) => {
+        this.fail(error);
+      })
+      .finally(() => {
+        this.#syncing = undefined;
+      });
   }
 
   /** Makes durable what was written. Any failure, a full disk too, poisons: what the disk has is not known. */
   async sync(): Promise<void> {
+    await this.#syncing;
     this.#check();
+    this.#unsynced = 0;
     try {
       await this.#file.sync();
     } catch (error) {
@@ -218,6 +242,7 @@ export class BlockFile {
 
   async close(): Promise<void> {
     await this.#tail;
+    await this.#syncing;
     await this.#file.close();
   }
 

@@ -44,7 +44,9 @@ interface Pending {
 
 const groupBytesMax = 4 * 1024 * 1024;
 const firstSegmentBytes = 128 * 1024;
-const sparesMax = 2;
+/** Segments that are kept to be used again: as many as the last checkpoint freed, since as many will be wanted before the next. */
+const sparesMin = 2;
+const sparesMax = 16;
 /** The end of a segment that has no next one yet: only what gives space back is written there (law 25). */
 const urgentBytes = 32 * 1024;
 
@@ -395,13 +397,18 @@ export class RedoLog implements CommitLog {
   }
 
   async trim(seq: number): Promise<void> {
+    let freed = 0;
     while (this.#full.length > 0 && (this.#full[0]?.lastSeq ?? Infinity) <= seq) {
       const segment = this.#full.shift();
       if (segment === undefined) break;
+      freed += 1;
       this.#fullBytes -= segment.size;
-      if (this.#writer.preallocates && this.#spares.length < sparesMax && segment.size <= this.#options.segmentBytes) this.#spares.push({ path: segment.file.path, size: segment.size });
+      if (this.#writer.preallocates && segment.size <= this.#options.segmentBytes) this.#spares.push({ path: segment.file.path, size: segment.size });
       else await this.#env.files.remove(segment.file.path);
     }
+    const kept = Math.min(sparesMax, Math.max(sparesMin, freed));
+    // Those that came first may be small ones of the log's beginning.
+    for (const { path } of this.#spares.splice(0, this.#spares.length - kept)) await this.#env.files.remove(path);
   }
 
   /** Ends writing; what was appended is written first. */
