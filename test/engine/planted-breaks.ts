@@ -378,7 +378,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'wal/redo-log.js', from: 'this.#chain = first.chain;', to: '',
   },
   {
-    law: '22', name: 'recovery does not write the superblock again that it chose', caught: lives(820),
+    law: '22', name: 'recovery does not write the superblock again that it chose', caught: lives(422),
     file: 'block/block-store.js', from: 'await writeSuperblock(file, chosen.superblock, chosen.slot);', to: '',
   },
   {
