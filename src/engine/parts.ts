@@ -177,18 +177,22 @@ export class Parts {
 
   /** An error with its place in words: dictionary, file, offset, and the range of keys that is lost. */
   placed(error: unknown, tree: Tree, miss: Miss): unknown {
-    if (!(error instanceof EngineError) || (error.code !== 'corruption' && error.code !== 'format')) return error;
-    const { file, offset } = this.#state.store.placeOf(miss.block) ?? { file: 'data.frond', offset: 0 };
-    const place = {
-      file,
-      offset: offset + (miss.part === undefined ? 0 : rangeOf({ ...miss.part, ahead: 0 }).offset),
-      ...error.place,
-      dictionary: tree.id,
-      block: miss.block,
-      ...(miss.part?.kind === 'basement' ? lostKeys(miss.part) : {}),
-    };
-    return new EngineError(error.code, `${file}: dictionary ${tree.id}, block ${miss.block}: ${error.message}`, { cause: error, place });
+    return placedIn(error, { dictionary: tree.id, ...(this.#state.store.placeOf(miss.block) ?? { file: 'data.frond', offset: 0 }) }, miss);
   }
+}
+
+/** The same for a block that lies at an offset of a file. */
+export function placedIn(error: unknown, { dictionary, file, offset }: { readonly dictionary: number; readonly file: string; readonly offset: number }, miss: Miss): unknown {
+  if (!(error instanceof EngineError) || (error.code !== 'corruption' && error.code !== 'format')) return error;
+  const place = {
+    file,
+    offset: offset + (miss.part === undefined ? 0 : rangeOf({ ...miss.part, ahead: 0 }).offset),
+    ...error.place,
+    dictionary,
+    block: miss.block,
+    ...(miss.part?.kind === 'basement' ? lostKeys(miss.part) : {}),
+  };
+  return new EngineError(error.code, `${file}: dictionary ${dictionary}, block ${miss.block}: ${error.message}`, { cause: error, place });
 }
 
 function keyOf({ block, part }: Miss): PartKey {

@@ -1,210 +1,61 @@
-// Checking everything that is on disk: superblocks, block table and meta blocks (the store), then every tree from its root: bounds and order
-// of keys, checksums of all basements, counters, and that the blocks named are exactly the blocks there are.
+// Checking everything that is on disk: superblocks, block table and meta blocks (the store), then every tree from its root (tree-check.ts). A tree is walked
+// as it is; one that changes faster than it can be walked is walked as a checkpoint has it, which is held meanwhile, and what is in the log only as the log
+// has it. So writers go on, and nothing is passed over.
 
-import { compareBytes } from '../base/bytes.ts';
 import { AssertionError, EngineError } from '../base/errors.ts';
-import { keyHash } from '../base/hash.ts';
-import { readBlob } from './blob/read-blob.ts';
-import type { BlockNumber } from './block/block-number.ts';
+import type { Codecs } from '../env/index.ts';
+import { blockKinds } from './block/block-table.ts';
+import type { BlockPlace } from './block/block-table.ts';
+import { unitBytes } from './block/block-number.ts';
+import type { HeldCheckpoint } from './block/held-checkpoint.ts';
+import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineParts } from './engine-parts.ts';
-import { decodeReference } from './run/blob-reference.ts';
-import { messageKinds } from './run/message.ts';
-import type { RangeDelete } from './run/range-delete.ts';
-import type { Filter } from './run/filter.ts';
-import type { Run } from './run/run.ts';
-import type { Extent, InternalNode, TreeNode } from './tree/node.ts';
+import { placedIn } from './parts.ts';
+import { decodeBasement, decodeFilter } from './run/extent.ts';
+import { decodeNode } from './tree/node.ts';
+import type { Extent } from './tree/node.ts';
 import { SpilledFront } from './tree/spilled.ts';
-import type { Tree } from './tree/tree.ts';
-import type { VerifyProblem, VerifyReport } from './types.ts';
+import type { Spill } from './tree/spilled.ts';
+import type { Miss, Tree, TreeRecord } from './tree/tree.ts';
+import { TreeCheck } from './tree-check.ts';
+import type { TreeView } from './tree-check.ts';
+import type { DictionaryId, VerifyProblem, VerifyReport } from './types.ts';
 
-interface Bounds {
-  readonly from: Uint8Array | undefined;
-  readonly to: Uint8Array | undefined;
+/** What was found so far. */
+interface Found {
+  readonly problems: VerifyProblem[];
+  rows: number;
+  blocks: number;
+  /** Bytes of blobs that trees refer to, by segment. */
+  readonly referred: Map<number, number>;
 }
 
-/** A walk over one tree. */
-class TreeCheck {
-  readonly problems: VerifyProblem[] = [];
-  readonly blocks: Set<BlockNumber> = new Set();
-  rows: number = 0;
-  leaves: number = 0;
-  storedBytes: number = 0;
-  /** Bytes of blobs that the tree refers to, by segment. */
-  readonly blobs: Map<number, number> = new Map();
-  readonly #engine: EngineParts;
-  readonly #tree: Tree;
-
-  constructor(engine: EngineParts, tree: Tree) {
-    this.#engine = engine;
-    this.#tree = tree;
-  }
-
-  #problem(message: string): void {
-    this.problems.push({ message: `dictionary ${this.#tree.id}: ${message}`, dictionary: this.#tree.id });
-  }
-
-  #caught(error: unknown): void {
-    if (error instanceof EngineError && (error.code === 'corruption' || error.code === 'format' || error.code === 'io')) {
-      this.problems.push(problemOf(this.#tree, error));
-    } else throw error;
-  }
-
-  /** The tree, and what commits have spilled that is not below its fronts. */
-  async all(): Promise<void> {
-    const everything = { from: undefined, to: undefined };
-    await this.node(this.#tree.root, undefined, everything);
-    for (const front of this.#tree.frozen) {
-      if (front instanceof SpilledFront) for (const extent of front.spill.extents) await this.#extent(extent, everything, everyKind);
-    }
-  }
-
-  async node(number: BlockNumber, height: number | undefined, bounds: Bounds): Promise<void> {
-    if (this.blocks.has(number)) this.#problem(`node ${number} is named twice`);
-    this.blocks.add(number);
-    const node = await this.#read(number);
-    if (node === undefined) return;
-    const own = node.kind === 'leaf' ? 0 : node.height;
-    if (height !== undefined && own !== height) this.#problem(`node ${number} says height ${own} at height ${height}`);
-    if (node.kind === 'internal') await this.#children(node, bounds);
-    else {
-      this.leaves += 1;
-      if (node.extent !== undefined) await this.#treeExtent(node.extent, bounds, leafKinds);
-    }
-  }
-
-  async #read(number: BlockNumber): Promise<TreeNode | undefined> {
-    try {
-      return await this.#engine.parts.node(this.#tree, number);
-    } catch (error) {
-      this.#caught(error);
-      return undefined;
-    }
-  }
-
-  async #children(node: InternalNode, bounds: Bounds): Promise<void> {
-    for (let child = 0; child < node.children.length; child++) {
-      const inside = { from: node.pivots[child - 1] ?? bounds.from, to: node.pivots[child] ?? bounds.to };
-      if (inside.from !== undefined && inside.to !== undefined && compareBytes(inside.from, inside.to) >= 0) this.#problem(`pivots of node ${node.number} are out of order`);
-      for (const extent of node.buffers[child] ?? []) await this.#treeExtent(extent, inside, everyKind);
-      for (const range of node.ranges[child] ?? []) if (isAstray(range, inside)) this.#problem(`node ${node.number}: a range delete beyond its child's bounds`);
-      await this.node(node.children[child] as BlockNumber, node.height - 1, inside);
-    }
-  }
-
-  /** The filters of an extent; none where one is damaged, for without it reads go on. */
-  async #filters(extent: Extent): Promise<(Filter | undefined)[]> {
-    const filters: (Filter | undefined)[] = [];
-    for (let i = 0; i < extent.fences.filters; i++) {
-      const filter = this.#engine.parts.filter(this.#tree, extent, i).catch((error: unknown) => {
-        this.#caught(error);
-        return undefined;
-      });
-      filters.push(await filter);
-    }
-    return filters;
-  }
-
-  async #treeExtent(extent: Extent, bounds: Bounds, kinds: ReadonlySet<number>): Promise<void> {
-    for (const [segment, bytes] of extent.fences.blobs) this.blobs.set(segment, (this.blobs.get(segment) ?? 0) + bytes);
-    await this.#extent(extent, bounds, kinds);
-  }
-
-  async #extent(extent: Extent, bounds: Bounds, kinds: ReadonlySet<number>): Promise<void> {
-    const { fences } = extent;
-    if (this.blocks.has(extent.block)) this.#problem(`block ${extent.block} is named twice`);
-    this.blocks.add(extent.block);
-    this.storedBytes += fences.storedBytes;
-    let blobBytes = 0;
-    const filters = await this.#filters(extent);
-    let last: Uint8Array | undefined;
-    for (let i = 0; i < fences.length; i++) {
-      try {
-        const run = await this.#engine.parts.run(this.#tree, extent, i);
-        this.rows += run.count;
-        blobBytes += await this.#large(run);
-        if (!run.kinds.subarray(0, run.count).every((kind) => kinds.has(kind))) this.#problem(`block ${extent.block}, basement ${i}: a leaf has an update`);
-        if (run.firstUnsorted() >= 0) this.#problem(`block ${extent.block}, basement ${i}: keys are out of order`);
-        const first = run.key(0);
-        if (hidesKey(filters[fences.filterOf(i)], run, fences.continues(i))) this.#problem(`block ${extent.block}, basement ${i}: its filter hides a key`);
-        if (compareBytes(first, fences.firstKey(i)) !== 0) this.#problem(`block ${extent.block}, basement ${i}: its first key is not that of its fence`);
-        if (last !== undefined && compareBytes(last, first) > 0) this.#problem(`block ${extent.block}, basement ${i}: begins before the one before it ends`);
-        last = run.key(run.count - 1).slice();
-        if (outside(first, bounds) || outside(last, bounds)) this.#problem(`block ${extent.block}, basement ${i}: keys beyond its node's bounds`);
-      } catch (error) {
-        this.#caught(error);
-      }
-      await this.#engine.state.env.tasks.pause();
-    }
-    if (blobBytes !== fences.blobBytes && this.problems.length === 0) this.#problem(`block ${extent.block}: it refers to ${blobBytes} bytes of large values, not ${fences.blobBytes}`);
-  }
-
-  /** Reads the large values of a run; gives their bytes. */
-  async #large(run: Run): Promise<number> {
-    const { blobs, env } = this.#engine.state;
-    let bytes = 0;
-    for (let i = 0; i < run.count; i++) {
-      if (run.kinds[i] !== messageKinds.reference) continue;
-      const place = decodeReference(run.value(i));
-      bytes += place.bytes;
-      await readBlob(blobs, env, { place, owner: { dictionary: this.#tree.id, key: run.key(i) } }).catch((error: unknown) => this.#caught(error));
-    }
-    return bytes;
-  }
-}
-
-/** What may wait for a leaf, and what may be in one: a merge that includes the leaf knows what each update builds on. */
-const everyKind: ReadonlySet<number> = new Set(Object.values(messageKinds));
-const leafKinds: ReadonlySet<number> = new Set(Object.values(messageKinds).filter((kind) => kind !== messageKinds.update));
-
-function problemOf({ id }: Tree, { message, place: { file, offset, fromKey, toKey } }: EngineError): VerifyProblem {
-  return {
-    message, dictionary: id, ...(file === undefined ? {} : { file }), ...(offset === undefined ? {} : { offset }),
-    ...(fromKey === undefined ? {} : { fromKey }), ...(toKey === undefined ? {} : { toKey }),
-  };
-}
-
-/** A range delete that is empty, or has a bound that is not inside its child. */
-function isAstray({ from, to }: RangeDelete, bounds: Bounds): boolean {
-  if (from !== undefined && to !== undefined && compareBytes(from, to) >= 0) return true;
-  if (from !== undefined && outside(from, bounds)) return true;
-  return to !== undefined && ((bounds.from !== undefined && compareBytes(to, bounds.from) <= 0) || (bounds.to !== undefined && compareBytes(to, bounds.to) > 0));
-}
-
-/** Whether a filter says of a key that is in the run that it is not. A key that began in an earlier basement is known by that one's filter. */
-function hidesKey(filter: Filter | undefined, run: Run, continues: boolean): boolean {
-  if (filter === undefined) return false;
-  const first = continues ? run.upperBound(run.key(0)) : 0;
-  for (let i = first; i < run.count; i++) {
-    if (!filter.mayHold(keyHash(run.keys, run.keyOffsets[i] as number, run.keyOffsets[i + 1] as number))) return true;
-  }
-  return false;
-}
-
-function outside(key: Uint8Array, { from, to }: Bounds): boolean {
-  return (from !== undefined && compareBytes(key, from) < 0) || (to !== undefined && compareBytes(key, to) >= 0);
-}
-
-/** Reads everything once. Clients go on; a tree that changes while it is walked is walked again. */
+/** Reads everything once. Clients go on. */
 export async function verifyEnvironment(engine: EngineParts): Promise<VerifyReport> {
-  const problems: VerifyProblem[] = [];
-  let rows = 0;
-  let blocks = 0;
-  await engine.state.fileGate.alone(async () => {
-    for await (const problem of engine.state.store.verify()) problems.push({ ...problem });
+  const { state } = engine;
+  const found: Found = { problems: [], rows: 0, blocks: 0, referred: new Map() };
+  await state.fileGate.alone(async () => {
+    for await (const problem of state.store.verify()) found.problems.push({ ...problem });
   });
-  const { jobs } = engine.state.counters;
-  const referred = new Map<number, number>();
-  for (const tree of [...engine.state.trees.values()]) {
+  const before = { jobs: state.counters.jobs, dropped: state.dropped.size };
+  const restless = new Set<DictionaryId>();
+  for (const tree of [...state.trees.values()]) {
     const check = await checkTree(engine, tree);
-    if (check === undefined) continue;
-    for (const [segment, bytes] of check.blobs) referred.set(segment, (referred.get(segment) ?? 0) + bytes);
-    problems.push(...check.problems);
-    rows += check.rows;
-    blocks += check.blocks.size;
+    if (check === 'restless') restless.add(tree.id);
+    else if (check !== undefined) add(found, check);
   }
+  if (restless.size > 0) await checkHeld(engine, restless, found);
   // Where nothing changed meanwhile, what is counted is what is there.
-  if (problems.length === 0 && engine.state.counters.jobs === jobs && engine.state.dropped.size === 0) problems.push(...miscounted(engine, referred));
-  return { problems, dictionaries: engine.state.trees.size, blocks, rows };
+  const isStill = state.counters.jobs === before.jobs && before.dropped === 0 && state.dropped.size === 0 && restless.size === 0;
+  if (found.problems.length === 0 && isStill) found.problems.push(...miscounted(engine, found.referred));
+  return { problems: found.problems, dictionaries: state.trees.size, blocks: found.blocks, rows: found.rows };
+}
+
+function add(found: Found, check: TreeCheck): void {
+  for (const [segment, bytes] of check.blobs) found.referred.set(segment, (found.referred.get(segment) ?? 0) + bytes);
+  found.problems.push(...check.problems);
+  found.rows += check.rows;
+  found.blocks += check.blocks.size;
 }
 
 /** Segments of which the trees refer to another number of bytes than is counted. */
@@ -217,19 +68,84 @@ function miscounted({ state }: EngineParts, referred: ReadonlyMap<number, number
   return problems;
 }
 
-const triesMax = 20;
+/** How often a tree that changes while it is walked is walked again. */
+const triesMax = 3;
 
-async function checkTree(engine: EngineParts, tree: Tree): Promise<TreeCheck | undefined> {
+/** Walks a tree as it is; undefined: it was dropped. */
+async function checkTree(engine: EngineParts, tree: Tree): Promise<TreeCheck | 'restless' | undefined> {
+  const { parts, state } = engine;
   for (let left = triesMax; left > 0; left--) {
     const { version } = tree;
-    const check = new TreeCheck(engine, tree);
+    const check = new TreeCheck(state, {
+      id: tree.id, root: tree.root, spilled: tree.frozen.flatMap((front) => (front instanceof SpilledFront ? front.spill.extents : [])),
+      node: (number) => parts.node(tree, number), run: (extent, index) => parts.run(tree, extent, index), filter: (extent, index) => parts.filter(tree, extent, index),
+    });
     const failure = await check.all().then(() => undefined, (error: unknown) => ({ error }));
     // What is dropped gives its blocks back bit by bit.
-    if (!engine.state.trees.has(tree.id) || (failure !== undefined && tree.isGoing)) return undefined;
+    if (!state.trees.has(tree.id) || (failure !== undefined && tree.isGoing)) return undefined;
     if (tree.version !== version) continue;
     if (failure !== undefined) throw failure.error;
-    if (check.problems.length === 0 && check.leaves !== tree.leaves) throw new AssertionError('a tree counts its leaves');
-    return check;
+    return counted(check, tree);
   }
-  return undefined;
+  return 'restless';
+}
+
+function counted(check: TreeCheck, { leaves }: { readonly leaves: number }): TreeCheck {
+  if (check.problems.length === 0 && check.leaves !== leaves) throw new AssertionError('a tree counts its leaves');
+  return check;
+}
+
+/** Walks trees as a checkpoint has them; the newest there is, on a full disk. */
+async function checkHeld({ state, checkpoint }: EngineParts, ids: ReadonlySet<DictionaryId>, found: Found): Promise<void> {
+  const endRead = state.blobs.beginRead();
+  await checkpoint().catch((error: unknown) => {
+    if (!(error instanceof EngineError && error.code === 'no-space')) throw error;
+  });
+  const held = state.store.hold();
+  try {
+    const { root } = held.superblock;
+    if (root === undefined) return;
+    const { records, spills } = decodeDictionaryTable(await held.readMeta(root.dictionaryTable));
+    for (const record of records) {
+      if (!ids.has(record.id) || record.droppedSeq !== Infinity) continue;
+      const check = new TreeCheck(state, heldView(held, record, { spills, codecs: state.env.codecs }));
+      await check.all();
+      add(found, counted(check, record));
+    }
+  } finally {
+    held.release();
+    endRead();
+  }
+}
+
+/** A tree as a checkpoint has it; nothing of it is kept in memory. */
+function heldView(held: HeldCheckpoint, { id, root }: TreeRecord, { spills, codecs }: { readonly spills: readonly Spill[]; readonly codecs: Codecs }): TreeView {
+  const told = (error: unknown, miss: Miss, kind: BlockPlace['kind']): unknown => placedIn(error, { dictionary: id, file: held.path, offset: held.placeOf(miss.block, kind).first * unitBytes }, miss);
+  const read = async ({ block }: Extent, { from, length }: { readonly from: number; readonly length: number }): Promise<Uint8Array> => await held.read(held.placeOf(block, blockKinds.data).first * unitBytes + from, length);
+  return {
+    id, root, spilled: spills.flatMap((spill) => (spill.dictionary === id ? spill.extents : [])),
+    node: async (number) => {
+      try {
+        return decodeNode(number, await held.readMeta(number));
+      } catch (error) {
+        throw told(error, { kind: 'miss', block: number }, blockKinds.meta);
+      }
+    },
+    run: async (extent, index) => {
+      const { fences, block } = extent;
+      try {
+        return decodeBasement(await read(extent, { from: fences.storedOffset(index), length: fences.storedLength(index) }), fences, index, codecs);
+      } catch (error) {
+        throw told(error, { kind: 'miss', block, part: { kind: 'basement', index, extent } }, blockKinds.data);
+      }
+    },
+    filter: async (extent, index) => {
+      const { fences, block } = extent;
+      try {
+        return decodeFilter(await read(extent, { from: fences.filterOffset(index), length: fences.filterLength(index) }), fences, index);
+      } catch (error) {
+        throw told(error, { kind: 'miss', block, part: { kind: 'filter', index, extent } }, blockKinds.data);
+      }
+    },
+  };
 }
