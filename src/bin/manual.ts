@@ -37,7 +37,7 @@ export const manualPages: ReadonlyMap<string, ManualPage> = new Map([
       { flag: '--origins LIST', doc: 'origins whose pages may read, by commas' },
     ],
   }],
-  ['verify', { doc: 'check a data directory; a running server checks itself with the command validate', synopsis: '[options]', options: [dbPath, cache] }],
+  ['verify', { doc: 'check a data directory, or every block of a running server', synopsis: '[options]', options: [dbPath, cache, { flag: '--uri URI', doc: 'a running server, in place of a directory' }] }],
   ['backup', {
     doc: 'copy the data of a running server while it goes on', synopsis: '--to DIR [options]', options: [
       { ...freshDirectory, doc: 'an empty directory of the machine that the server runs on' },

@@ -4,6 +4,7 @@ import { CommandError } from '../base/errors.ts';
 import { BsonArray, Document } from '../bson/index.ts';
 import type { CommandRequest } from '../session/index.ts';
 import { BACKUP_COMMANDS } from './administration/backup.ts';
+import { verifyData } from './administration/verify-data.ts';
 import { DEFAULT_COMMANDS } from './administration/defaults.ts';
 import { configureFailPoint } from './administration/fail-point.ts';
 import { testVersion2 } from './administration/test-commands.ts';
@@ -97,6 +98,7 @@ const ALL: readonly Command[] = [
   fileMd5,
   ...COUNT_COMMANDS,
   ...BACKUP_COMMANDS,
+  verifyData,
   ...DEFAULT_COMMANDS,
   ...IDENTITY_COMMANDS,
   ...OPERATION_COMMANDS,

@@ -13,8 +13,20 @@ export interface EngineReport {
   liveTransactions(writtenMax: number): readonly { readonly id: number; readonly mode: TransactionMode; readonly locks: number; readonly written: readonly { readonly dictionary: DictionaryId; readonly key: Uint8Array }[] }[];
   /** Writes a checkpoint. */
   checkpoint(): Promise<void>;
+  /** Reads everything that is on the disk, while others go on. */
+  verify(): Promise<{ readonly problems: readonly FoundProblem[]; readonly dictionaries: number; readonly blocks: number; readonly rows: number }>;
   /** Copies the data into an empty directory while others go on. */
   backup(target: string, progress: (bytesDone: number, bytesTotal: number) => void): Promise<{ readonly dataBytes: number; readonly logBytes: number }>;
+}
+
+/** One thing that is wrong in the files. */
+export interface FoundProblem {
+  readonly message: string;
+  readonly file?: string;
+  readonly offset?: number;
+  readonly dictionary?: number;
+  readonly fromKey?: Uint8Array;
+  readonly toKey?: Uint8Array;
 }
 
 /** The engine's section of serverStatus: counts are 64-bit integers. */

@@ -20,7 +20,7 @@ const CONFLICT_TEXT =
   'Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry your operation or multi-document transaction.';
 
 const ENGINE_CODES: Readonly<Record<EngineErrorCode, readonly [number, string]>> = {
-  corruption: [57, 'DataCorruptionDetected'],
+  corruption: [301, 'DataCorruptionDetected'],
   io: [8, 'UnknownError'],
   poisoned: [91, 'ShutdownInProgress'],
   'no-space': [14031, 'OutOfDiskSpace'],
@@ -29,8 +29,8 @@ const ENGINE_CODES: Readonly<Record<EngineErrorCode, readonly [number, string]>>
   deadlock: [112, 'WriteConflict'],
   closed: [91, 'ShutdownInProgress'],
   duplicate: [11000, 'DuplicateKey'],
-  'too-large': [313, 'TransactionTooLargeForCache'],
-  format: [57, 'DataCorruptionDetected'],
+  'too-large': [388, 'TransactionTooLargeForCache'],
+  format: [12, 'UnsupportedFormat'],
   'unknown-dictionary': [175, 'QueryPlanKilled'],
 };
 

@@ -62,7 +62,7 @@ export class CursorRegistry {
     const cursor = this.#cursors.get(id);
     if (cursor === undefined) throw new CommandError(43, 'CursorNotFound', `cursor id ${String(id)} not found`);
     if (cursor.usedBy !== undefined) {
-      throw new CommandError(12051, 'CursorInUse', `cursor id ${String(id)} is already in use`);
+      throw new CommandError(143, 'CursorInUse', `cursor id ${String(id)} is already in use`);
     }
     if (cursor.failure !== undefined) {
       this.#cursors.delete(id);

@@ -7,7 +7,7 @@ export type { FormatOptions } from './import/record-source.ts';
 export type { ParseGrace } from './import/row-encoder.ts';
 export { parseUri } from './uri.ts';
 export type { ServerPlace } from './uri.ts';
-export { verifyDirectory } from './verify.ts';
+export { verifyDirectory, verifyServer } from './verify.ts';
 export type { DirectoryReport } from './verify.ts';
 export { salvageDirectory } from './salvage.ts';
 export type { SalvageOrder, SalvageReport } from './salvage.ts';

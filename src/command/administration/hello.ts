@@ -56,7 +56,7 @@ function rememberClient(connection: ConnectionContext, client: Document): void {
   }
   if (client.byteLength > METADATA_BYTES_MAX) {
     const text = `The client metadata document must be less then or equal to ${String(METADATA_BYTES_MAX)} bytes`;
-    throw new CommandError(182, 'ClientMetadataDocumentTooLarge', text);
+    throw new CommandError(185, 'ClientMetadataDocumentTooLarge', text);
   }
   const application = client.get('application');
   const name = application instanceof Document ? application.get('name') : undefined;

@@ -215,7 +215,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   fsync: onServer('fsync'), fsyncUnlock: onServer('unlock'), logRotate: onServer('logRotate'), shutdown: onServer('shutdown'), dropConnections: onServer('dropConnections'), autoCompact: onServer('fsync'),
   logApplicationMessage: onServer('applicationMessage'), rotateCertificates: onServer('rotateCertificates'), configureFailPoint: onServer('setParameter'), waitForFailPoint: onServer('setParameter'),
   setUserWriteBlockMode: onServer('setUserWriteBlockMode'), setQuerySettings: onServer('querySettings'), removeQuerySettings: onServer('querySettings'),
-  backupStart: onServer('fsync'), backupStatus: onServer('fsync'), checkpoint: onServer('fsync'), engineStatus: onServer('serverStatus'), showLiveTransactions: onServer('inprog'), showPendingLockRequests: onServer('inprog'), replGetExpireOplog: onServer('replSetGetStatus'),
+  backupStart: onServer('fsync'), backupStatus: onServer('fsync'), verifyData: onServer('serverStatus'), checkpoint: onServer('fsync'), engineStatus: onServer('serverStatus'), showLiveTransactions: onServer('inprog'), showPendingLockRequests: onServer('inprog'), replGetExpireOplog: onServer('replSetGetStatus'),
   // The set
   replSetGetStatus: onServer('replSetGetStatus'), replSetGetConfig: onServer('replSetGetConfig'), replSetGetRBID: onServer('replSetGetStatus'), replSetInitiate: onServer('replSetConfigure'),
   replSetReconfig: onServer('replSetConfigure'), replSetStepDown: onServer('replSetStateChange'), replSetFreeze: onServer('replSetStateChange'), replSetMaintenance: onServer('replSetStateChange'),

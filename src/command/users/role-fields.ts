@@ -69,21 +69,21 @@ export async function checkRolesExist(store: UserStore, roles: readonly RoleName
 export function checkRoleContents(db: string, contents: { roles?: readonly RoleName[] | undefined; privileges?: readonly Privilege[] | undefined }): void {
   if (db === 'admin') return;
   if (contents.roles?.some((role) => role.db !== db) === true) {
-    throw new CommandError(65, 'InvalidRoleModification', `Roles on the '${db}' database cannot be granted roles from other databases`);
+    throw new CommandError(49, 'InvalidRoleModification', `Roles on the '${db}' database cannot be granted roles from other databases`);
   }
   if (contents.privileges?.some(({ resource }) => resource.kind !== 'namespace' || resource.db !== db) === true) {
-    throw new CommandError(65, 'InvalidRoleModification', `Roles on the '${db}' database cannot be granted privileges that target other databases or the cluster`);
+    throw new CommandError(49, 'InvalidRoleModification', `Roles on the '${db}' database cannot be granted privileges that target other databases or the cluster`);
   }
 }
 
 /** Refuses to change a role that is built in (65). */
 export function checkNotBuiltIn({ role, db }: RoleName): void {
-  if (isBuiltInRole(role, db)) throw new CommandError(65, 'InvalidRoleModification', `${role}@${db} is a built-in role and cannot be modified`);
+  if (isBuiltInRole(role, db)) throw new CommandError(49, 'InvalidRoleModification', `${role}@${db} is a built-in role and cannot be modified`);
 }
 
 /** Refuses a role that would come to itself (65). */
 export async function checkNoCycle(store: UserStore, holder: RoleName, granted: readonly RoleName[]): Promise<void> {
   const { roles } = await store.expand(granted);
   if (!roles.some((name) => roleKey(name) === roleKey(holder))) return;
-  throw new CommandError(65, 'InvalidRoleModification', `Granting these roles to ${holder.role}@${holder.db} would introduce a cycle in the role graph`);
+  throw new CommandError(49, 'InvalidRoleModification', `Granting these roles to ${holder.role}@${holder.db} would introduce a cycle in the role graph`);
 }
