@@ -14,6 +14,11 @@ async function runServer(words: readonly string[]): Promise<number> {
   return await serve(words);
 }
 
+async function runGateway(words: readonly string[]): Promise<number> {
+  keepGarbageSmall();
+  return await (await import('./gateway.ts')).runGateway(words);
+}
+
 async function runBench(words: readonly string[]): Promise<number> {
   const [what, ...rest] = words;
   if (what === 'append') return await (await import('./bench-append.ts')).runAppendBench(rest);
@@ -23,7 +28,7 @@ async function runBench(words: readonly string[]): Promise<number> {
 
 const subcommands: ReadonlyMap<string, Subcommand> = new Map<string, Subcommand>([
   ['serve', runServer],
-  ['gateway', async (words) => await (await import('./gateway.ts')).runGateway(words)],
+  ['gateway', runGateway],
   ['verify', async (words) => await (await import('./verify.ts')).runVerify(words)],
   ['backup', async (words) => await (await import('./backup.ts')).runBackup(words)],
   ['salvage', async (words) => await (await import('./salvage.ts')).runSalvage(words)],

@@ -1,7 +1,7 @@
 // `frond gateway`: the gateway by itself, in front of any MongoDB server that a connection string names.
 
 import { CommandError, EngineError } from '../base/errors.ts';
-import { openHostEnv } from '../env/index.ts';
+import { bytesPassed, openHostEnv, watchGarbage } from '../env/index.ts';
 import type { Env } from '../env/index.ts';
 import type { Caller } from '../gateway/index.ts';
 import { FileError, openRemoteStore } from '../gridfs/index.ts';
@@ -12,7 +12,11 @@ import { openGatewayOver } from './open-gateway.ts';
 import { parseWhole } from './option-table.ts';
 import { FrondUsage } from './usage.ts';
 
-const connectMs = 5000;
+const ways: RemoteOptions = { connectMs: 5000, passed: bytesPassed };
+/** Resident with more, the process has dead arrays looked for: each chunk comes in several, and V8 by itself looks at everything to find them. */
+const residentMax = 110_000_000;
+/** Each window is two questions to the server behind, which cost more than its bytes. */
+const windowBytes = 1024 * 1024;
 
 /** Users that are kept connected. */
 const usersMax = 100;
@@ -56,7 +60,7 @@ class RemoteUsers {
     let known = this.#users.get(key);
     if (known === undefined || nowMs - known.sinceMs >= trustedMs) {
       this.#forget(key);
-      known = { store: openRemoteStore(this.#uri, this.#env, { connectMs, user }), sinceMs: nowMs };
+      known = { store: openRemoteStore(this.#uri, this.#env, { ...ways, user }), sinceMs: nowMs };
       // At once, so that many questions of a new user are one login.
       this.#users.set(key, known);
       const [oldest] = this.#users.keys();
@@ -104,14 +108,15 @@ export async function runGateway(words: readonly string[]): Promise<number> {
     db: given.get('db') ?? 'test',
     access: await readAccessSettings({ tokensFile: given.get('tokens'), signingKeyFile: given.get('signing-key'), origins: given.get('origins') }),
   };
+  watchGarbage(residentMax);
   const env = await openHostEnv();
   const users = given.get('login') === 'database' ? new RemoteUsers(uri, place.db, env) : undefined;
   const stop = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
   });
   try {
-    const store = await openRemoteStore(uri, env, { connectMs });
-    const gateway = await openGatewayOver(store, env, { ...place, logIn: users?.logIn }, { onBug: (error, where) => console.error(`frond: internal error in ${where}:`, error), onNotice: (message) => console.error(`frond: ${message}`) });
+    const store = await openRemoteStore(uri, env, ways);
+    const gateway = await openGatewayOver(store, env, { ...place, logIn: users?.logIn, limits: { windowBytes } }, { onBug: (error, where) => console.error(`frond: internal error in ${where}:`, error), onNotice: (message) => console.error(`frond: ${message}`) });
     const { host, port } = gateway.address;
     console.log(`listening on http://${host.includes(':') ? `[${host}]` : host}:${port}/`);
     await stop;

@@ -18,6 +18,7 @@ export interface GatewayPlace {
   readonly status?: () => Promise<ServerStatus>;
   readonly levels?: ReadLevels;
   readonly tls?: GatewayOptions['tls'];
+  readonly limits?: NonNullable<GatewayOptions['limits']>;
 }
 
 /** What the surroundings of a gateway are told. */

@@ -9,7 +9,7 @@ export { serveChannels } from './worker-thread.ts';
 export { openHostEnv, openMemoryEnv } from './host-env.ts';
 export { MemoryFiles } from './memory-files.ts';
 export { openHostNetwork } from './network.ts';
-export { watchGarbage } from './garbage.ts';
+export { bytesPassed, watchGarbage } from './garbage.ts';
 export type { CertificateSubject, TlsSettings } from './tls.ts';
 
 // For other file systems and environments: the simulator of the tests is built from these.

@@ -40,4 +40,6 @@ export interface RemoteOptions {
   readonly connectMs: number;
   /** Whose rights are used; undefined: those of the connection string. */
   readonly user?: { readonly name: string; readonly db: string; readonly password: string };
+  /** Told how many bytes of documents came or went. */
+  readonly passed?: (bytes: number) => void;
 }

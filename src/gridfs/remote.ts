@@ -12,8 +12,11 @@ import type { RemoteDriver, RemoteOptions, RemoteQuery } from './remote-driver.t
 
 type Driver = typeof mongodb;
 
+/** Collection objects of the driver that are kept ready: making one reads all options anew. */
+const collectionsMax = 200;
+
 /** Connects. FileError `unavailable` where the server cannot be reached, CommandError where it refuses the user. */
-export async function connectRemote(uri: string, { connectMs, user }: RemoteOptions): Promise<RemoteDriver> {
+export async function connectRemote(uri: string, { connectMs, user, passed }: RemoteOptions): Promise<RemoteDriver> {
   const driver = await loadDriver();
   const client = new driver.MongoClient(uri, {
     appName: 'frond gateway',
@@ -21,7 +24,7 @@ export async function connectRemote(uri: string, { connectMs, user }: RemoteOpti
     waitQueueTimeoutMS: connectMs,
     ...(user === undefined ? {} : { auth: { username: user.name, password: user.password }, authSource: user.db }),
   });
-  const remote = new MongoRemote(driver, client);
+  const remote = new MongoRemote(driver, client, passed);
   try {
     await remote.open();
   } catch (error) {
@@ -42,10 +45,21 @@ async function loadDriver(): Promise<Driver> {
 class MongoRemote implements RemoteDriver {
   readonly #driver: Driver;
   readonly #client: MongoClient;
+  readonly #collections: Map<string, DriverCollection> = new Map();
+  readonly #passed: (bytes: number) => void;
 
-  constructor(driver: Driver, client: MongoClient) {
+  constructor(driver: Driver, client: MongoClient, passed: ((bytes: number) => void) | undefined) {
     this.#driver = driver;
     this.#client = client;
+    this.#passed = passed ?? (() => undefined);
+  }
+
+  /** Tells how many bytes of documents came, or are to go. */
+  #count(documents: readonly Document[]): readonly Document[] {
+    let bytes = 0;
+    for (const document of documents) bytes += document.byteLength;
+    this.#passed(bytes);
+    return documents;
   }
 
   async open(): Promise<void> {
@@ -55,7 +69,13 @@ class MongoRemote implements RemoteDriver {
   }
 
   #collection({ db, collection }: Namespace): DriverCollection {
-    return this.#client.db(db).collection(collection);
+    const name = `${db}.${collection}`;
+    const known = this.#collections.get(name);
+    if (known !== undefined) return known;
+    const made = this.#client.db(db).collection(collection);
+    if (this.#collections.size >= collectionsMax) this.#collections.clear();
+    this.#collections.set(name, made);
+    return made;
   }
 
   /** Ours to the driver's, type for type. */
@@ -93,7 +113,7 @@ class MongoRemote implements RemoteDriver {
   }
 
   async all(ns: Namespace, query: RemoteQuery): Promise<readonly Document[]> {
-    return await this.#asking(async () => (await this.#cursor(ns, query).toArray()).map(read));
+    return this.#count(await this.#asking(async () => (await this.#cursor(ns, query).toArray()).map(read)));
   }
 
   async *walk(ns: Namespace, query: RemoteQuery): AsyncIterable<Document> {
@@ -115,6 +135,7 @@ class MongoRemote implements RemoteDriver {
 
   async insert(ns: Namespace, documents: readonly Document[]): Promise<void> {
     if (documents.length === 0) return;
+    this.#count(documents);
     await this.#asking(() => this.#collection(ns).insertMany(documents.map((document) => this.#given(document))));
   }
 
