@@ -1,6 +1,7 @@
 // `frond bench gridfs`: does the chunk size of GridFS matter? Files of random bytes are stored with each chunk size, then read with each read size, and the
 // time and the processor time of each are told, as a table and as bars. The experiment is one that an administrator made by hand with 50 files of 2 GB
-// and chunks of 256 KiB to 8 MiB; it runs over storage of its own, or, with --mongo, over any server.
+// and chunks of 256 KiB to 8 MiB; it runs over storage of its own, or, with --mongo, over any server. Each size has its turn in every round, forward and
+// back, after a round that does not count, so that neither what the program has not learned yet nor the machine's moods fall on one size; medians are told.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,18 +18,21 @@ import { FrondUsage } from './usage.ts';
 
 const KiB = 1024;
 const MB = 1_000_000;
-const flags = ['files', 'size', 'chunks', 'reads', 'cache', 'mongo', 'db', 'dir'];
+const flags = ['files', 'size', 'chunks', 'reads', 'rounds', 'cache', 'mongo', 'db', 'dir'];
 const chunksDefault = '256KB,512KB,1MB,2MB,4MB,8MB';
 const readsDefault = '8KB,64KB,256KB,1MB';
 /** Uploads come in pieces as a socket gives them. */
 const pieceBytes = 64 * KiB;
 const windowBytes = 512 * KiB;
+/** Of each file, in the round that does not count. */
+const warmBytes = 16 * MB;
 
 interface Plan {
   readonly files: number;
   readonly fileBytes: number;
   readonly chunkSizes: readonly number[];
   readonly readSizes: readonly number[];
+  readonly rounds: number;
   readonly cacheBytes: number;
 }
 
@@ -39,10 +43,15 @@ interface Figure {
   readonly bytes: number;
 }
 
-interface Row {
-  readonly chunkSize: number;
+/** One round of a chunk size. */
+interface Turn {
   readonly write: Figure;
   readonly reads: readonly Figure[];
+}
+
+interface Row {
+  readonly chunkSize: number;
+  readonly turns: Turn[];
 }
 
 /** Runs the experiment and prints it. */
@@ -54,11 +63,15 @@ export async function benchGridFs(words: readonly string[]): Promise<number> {
   const { files, fileBytes } = plan;
   console.log(`${files} files of ${sizeWords(fileBytes)} of random bytes, ${given.has('mongo') ? 'over the driver' : `cache ${sizeWords(plan.cacheBytes)}`}; processor time of this process only`);
   try {
-    const rows: Row[] = [];
-    for (const chunkSize of plan.chunkSizes) {
-      const row = await measure(env, store.bucket(db, 'frondbench'), { plan, chunkSize, settle });
-      rows.push(row);
-      console.log(`chunk size ${sizeWords(chunkSize)}: written ${rateWords(row.write)}, read ${row.reads.map((figure, i) => `${rateWords(figure)} by ${sizeWords(plan.readSizes[i] ?? 0)}`).join(', ')}`);
+    const bucket = store.bucket(db, 'frondbench');
+    const rows = plan.chunkSizes.map((chunkSize): Row => ({ chunkSize, turns: [] }));
+    for (const { chunkSize } of rows) await measure(env, bucket, { plan: { ...plan, fileBytes: Math.min(fileBytes, warmBytes) }, chunkSize, settle });
+    for (let round = 0; round < plan.rounds; round++) {
+      for (const { chunkSize, turns } of round % 2 === 0 ? rows : [...rows].reverse()) {
+        const turn = await measure(env, bucket, { plan, chunkSize, settle });
+        turns.push(turn);
+        console.log(`round ${round + 1}, chunk size ${sizeWords(chunkSize)}: written ${rateWords(turn.write)}, read ${turn.reads.map((figure, i) => `${rateWords(figure)} by ${sizeWords(plan.readSizes[i] ?? 0)}`).join(', ')}`);
+      }
     }
     console.log(`\n${report(plan, rows)}`);
     return 0;
@@ -74,6 +87,7 @@ function planOf(given: ReadonlyMap<string, string>): Plan {
     fileBytes: parseBytes(given.get('size') ?? '64MB', '--size'),
     chunkSizes: sizes(given.get('chunks') ?? chunksDefault, '--chunks'),
     readSizes: sizes(given.get('reads') ?? readsDefault, '--reads'),
+    rounds: parseWhole(given.get('rounds') ?? '3', '--rounds', { low: 1, high: 100 }),
     cacheBytes: parseBytes(given.get('cache') ?? '256MB', '--cache'),
   };
   if (plan.fileBytes === 0 || plan.readSizes.includes(0)) throw new FrondUsage('files and reads have at least one byte');
@@ -112,7 +126,7 @@ interface Step {
   readonly settle: () => Promise<void>;
 }
 
-async function measure(env: Env, bucket: FileBucket, { plan, chunkSize, settle }: Step): Promise<Row> {
+async function measure(env: Env, bucket: FileBucket, { plan, chunkSize, settle }: Step): Promise<Turn> {
   const bytes = plan.files * plan.fileBytes;
   const random = env.random.bytes(Math.min(plan.fileBytes, 8 * MB));
   const stored: StoredFile[] = [];
@@ -127,7 +141,7 @@ async function measure(env: Env, bucket: FileBucket, { plan, chunkSize, settle }
     }));
   }
   for (const { id } of stored) await bucket.remove(id);
-  return { chunkSize, write, reads };
+  return { write, reads };
 }
 
 async function timed(env: Env, bytes: number, work: () => Promise<void>): Promise<Figure> {
@@ -169,17 +183,19 @@ const rateWords = (figure: Figure): string => `${Math.round(rate(figure))} MB/s 
 
 /** The table, the bars, and how flat they are. */
 function report({ readSizes }: Plan, rows: readonly Row[]): string {
-  const columns: readonly (readonly [title: string, pick: (row: Row) => Figure])[] = [
-    ['write', (row) => row.write],
-    ...readSizes.map((size, i): [string, (row: Row) => Figure] => [`read ${sizeWords(size)}`, (row) => row.reads[i] ?? row.write]),
+  const columns: readonly (readonly [title: string, pick: (turn: Turn) => Figure])[] = [
+    ['write', ({ write }) => write],
+    ...readSizes.map((size, i): [string, (turn: Turn) => Figure] => [`read ${sizeWords(size)}`, ({ reads, write }) => reads[i] ?? write]),
   ];
+  const of = ({ turns }: Row, pick: (turn: Turn) => Figure, measure: (figure: Figure) => number): number => median(turns.map((turn) => measure(pick(turn))));
   const head = ['chunk size', ...columns.map(([title]) => title)];
-  const lines = rows.map((row) => [sizeWords(row.chunkSize), ...columns.map(([, pick]) => `${Math.round(rate(pick(row)))} / ${Math.round(perCpu(pick(row)))}`)]);
-  const flat = ['most / least', ...columns.map(([, pick]) => spread(rows.map((row) => perCpu(pick(row)))))];
-  const charts = columns.map(([title, pick]) => chart(`${title}, MB per CPU-second`, rows.map((row) => [sizeWords(row.chunkSize), perCpu(pick(row))])));
-  return `MB/s / MB per CPU-second\n${table([head, ...lines, flat])}\n\n${charts.join('\n\n')}`;
+  const lines = rows.map((row) => [sizeWords(row.chunkSize), ...columns.map(([, pick]) => `${Math.round(of(row, pick, rate))} / ${Math.round(of(row, pick, perCpu))}`)]);
+  const flat = ['most / least', ...columns.map(([, pick]) => spread(rows.map((row) => of(row, pick, perCpu))))];
+  const charts = columns.map(([title, pick]) => chart(`${title}, MB per CPU-second`, rows.map((row) => [sizeWords(row.chunkSize), of(row, pick, perCpu)])));
+  return `MB/s / MB per CPU-second, medians\n${table([head, ...lines, flat])}\n\n${charts.join('\n\n')}`;
 }
 
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 const spread = (values: readonly number[]): string => `${(Math.max(...values) / Math.min(...values)).toFixed(2)}x`;
 
 function table(rows: readonly (readonly string[])[]): string {

@@ -22,6 +22,8 @@ async function runGateway(words: readonly string[]): Promise<number> {
 async function runBench(words: readonly string[]): Promise<number> {
   const [what, ...rest] = words;
   if (what === 'append') return await (await import('./bench-append.ts')).runAppendBench(rest);
+  // As the server that it is about.
+  keepGarbageSmall();
   if (what === 'gridfs') return await (await import('./bench-gridfs.ts')).benchGridFs(rest);
   throw new FrondUsage('frond bench append and frond bench gridfs are what there is');
 }

@@ -54,6 +54,7 @@ export const manualPages: ReadonlyMap<string, ManualPage> = new Map([
       { flag: '--size SIZE', doc: 'bytes of a file (64MB)' },
       { flag: '--chunks LIST', doc: 'chunk sizes, by commas (256KB to 8MB)' },
       { flag: '--reads LIST', doc: 'read sizes, by commas (8KB to 1MB)' },
+      { flag: '--rounds N', doc: 'how often each size has its turn (3); medians are told' },
       { ...cache, doc: 'memory of the storage (256MB)' },
       { flag: '--dir DIR', doc: 'directory on the disk that is measured (that of temporary files)' },
       { flag: '--mongo URI', doc: 'another server, instead of storage of its own; --db NAME is the database there (test)' },

@@ -3,28 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { after, before, describe, test } from 'node:test';
 import { GridFSBucket, MongoClient } from 'mongodb';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import { browserPath, ffmpeg, quietly } from './browser-for-test.ts';
 import { ServedFrond } from './serve-for-test.ts';
 
-function programNamed(name: string): string | undefined {
-  return (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)).find((path) => existsSync(path));
-}
-
-const browserPath = programNamed('chromium');
-const ffmpeg = programNamed('ffmpeg');
 const missing = [...(browserPath === undefined ? ['chromium'] : []), ...(ffmpeg === undefined ? ['ffmpeg'] : [])];
 const seconds = 12;
-
-/** Chromium that asks nobody but the gateway. */
-const quietly = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--autoplay-policy=no-user-gesture-required'];
 
 function makeFilm(path: string, options: readonly string[]): void {
   const picture = ['-f', 'lavfi', '-i', `testsrc2=duration=${seconds}:size=640x360:rate=25`];
@@ -174,7 +166,7 @@ describe('a film in a browser', { skip: missing.length > 0 ? `${missing.join(' a
     makeFilm(film('last.mp4'), mp4);
     makeFilm(film('film.webm'), ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '1M', '-c:a', 'libopus']);
     frond = await ServedFrond.start();
-    browser = await chromium.launch({ executablePath: browserPath!, args: quietly });
+    browser = await chromium.launch({ executablePath: browserPath!, args: [...quietly] });
   });
 
   after(async () => {

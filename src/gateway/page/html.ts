@@ -21,6 +21,12 @@ export function describeBytes(bytes: number): string {
   return `${value.toFixed(digits)} ${unit === 0 && value === 1 ? 'byte' : (units[unit] ?? '')}`;
 }
 
+/** A chunk size as it was chosen: in powers of 1024 where it is one of these, else as any number of bytes. */
+export function describeChunk(bytes: number): string {
+  if (bytes > 0 && bytes % (1024 * 1024) === 0) return `${bytes / 1024 / 1024} MiB`;
+  return bytes > 0 && bytes % 1024 === 0 ? `${bytes / 1024} KiB` : describeBytes(bytes);
+}
+
 /** A time for people; the script of the page puts it into the reader's own zone. */
 export function timeElement(ms: number): string {
   const iso = new Date(ms).toISOString();

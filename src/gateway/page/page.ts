@@ -10,7 +10,7 @@ import type { FilePlaceInPaths } from '../file-list.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { filePath } from '../route.ts';
 import type { Route } from '../route.ts';
-import { describeBytes, escapeHtml, timeElement } from './html.ts';
+import { describeBytes, describeChunk, escapeHtml, timeElement } from './html.ts';
 import { pageFields } from './page-answer.ts';
 
 /** Bytes of a text that are shown. */
@@ -98,7 +98,7 @@ async function playerSection({ bucket, place, query }: View): Promise<string> {
   if (file === undefined) return section(`<header><h2>This file is not here any more</h2>${close}</header><p>It may have been deleted since the list was made.</p>`);
   const title = escapeHtml(file.filename ?? file.id.text);
   const url = escapeHtml(filePath(place.base, place.bucket, file.id.text));
-  const facts = `<p class="facts">${escapeHtml(sentType(file.contentType, file.filename).type)} · ${describeBytes(file.length)} in chunks of ${describeBytes(file.chunkSize)} · <a href="${url}?download=1" download>Download</a></p>`;
+  const facts = `<p class="facts">${escapeHtml(sentType(file.contentType, file.filename).type)} · ${describeBytes(file.length)} in chunks of ${describeChunk(file.chunkSize)} · <a href="${url}?download=1" download>Download</a></p>`;
   const stage = file.fault === undefined ? await stageOf(bucket, place, file) : `<p class="fault" role="alert">This file cannot be read: ${escapeHtml(file.fault)}.</p>`;
   return section(`<header><h2>${title}</h2>${close}</header>${stage}${facts}`);
 }

@@ -1,7 +1,7 @@
 // The player: keys, speed, picture in picture, a line that shows what is loaded with a look ahead at where one points, resuming where one stopped, and
 // errors in words. Played files are named by id: a new revision of the name in mid-playback can never be mixed into the old one.
 
-import { base, bucket, copyLink, fragment, go, pathOf, say } from './words.js';
+import { base, bucket, copyLink, fragment, go, pathOf, say, sizeWords } from './words.js';
 import { prepareTimeline } from './timeline.js';
 
 const frameSeconds = 1 / 25;
@@ -67,20 +67,29 @@ function rememberPlace(media, placeKey) {
   else localStorage.setItem(placeKey, String(now));
 }
 
-/** One quiet line: how soon it began, how often it waited. */
+/** One quiet line: how soon it began, how often it waited, how much of the film came over the net. */
 function watchPlayback(media, note) {
   const asked = performance.now();
   let first;
   let stalls = 0;
+  let fetched = 0;
   const tell = () => {
     const words = first === undefined ? [] : [`first picture after ${first < 1000 ? `${Math.round(first)} ms` : `${(first / 1000).toFixed(1)} s`}`];
     if (stalls > 0) words.push(`waited ${stalls === 1 ? 'once' : `${stalls} times`}`);
+    if (fetched > 0) words.push(`${sizeWords(fetched)} fetched`);
     if (!media.error) note.textContent = words.join(' · ');
   };
   media.addEventListener('loadeddata', () => {
     first ??= performance.now() - asked;
     tell();
   });
+  // The browser tells of each of the player's requests when it is over.
+  const watch = new PerformanceObserver((list) => {
+    for (const { name, startTime, transferSize } of list.getEntries()) if (name === media.currentSrc && startTime > asked - 1000) fetched += transferSize;
+    if (!media.isConnected) watch.disconnect();
+    else if (first !== undefined) tell();
+  });
+  watch.observe({ type: 'resource', buffered: true });
   media.addEventListener('waiting', () => {
     if (media.seeking || first === undefined) return;
     stalls += 1;

@@ -51,7 +51,7 @@ const charts = [
   { title: 'Network', words: bytesPerSecond, headline: 'sum', lines: [{ name: 'in', read: rate('server.network.bytesIn') }, { name: 'out', read: rate('server.network.bytesOut') }] },
   { title: 'Files to browsers', words: bytesPerSecond, lines: [{ name: 'sent', read: rate('gateway.bytesSent') }] },
   { title: 'Streams and uploads', words: number, lines: [{ name: 'streams', read: at('gateway.openStreams') }, { name: 'uploads', read: at('gateway.openUploads') }] },
-  { title: 'Memory', words: bytes, lines: [{ name: 'resident', read: (status) => at('server.mem.resident')(status) * 1e6 }] },
+  { title: 'Memory', words: bytes, lines: [{ name: 'resident', read: (status) => at('server.mem.resident')(status) * 1024 * 1024 }] },
 ];
 
 const svgNames = 'http://www.w3.org/2000/svg';
