@@ -27,6 +27,7 @@ import { asHttpError, statusTitle } from './problem.ts';
 import { routeOf } from './route.ts';
 import type { Route } from './route.ts';
 import { tusAbilities } from './tus.ts';
+import { Turns } from './turns.ts';
 import { isLoopback, requireOwnHost, requireSameOrigin } from './same-origin.ts';
 
 /** What a gateway is made of. */
@@ -78,6 +79,7 @@ export class Gateway {
   readonly #patience: Patience;
   readonly #idStart: string;
   readonly #closing: AbortController = new AbortController();
+  readonly #turns = new Turns();
   #quietUntilMs = 0;
   readonly #told: Set<string> = new Set();
   readonly #address: { readonly host: string; readonly port: number };
@@ -98,6 +100,10 @@ export class Gateway {
     server.on('checkExpectation', take(false));
     server.on('clientError', refuseBytes);
     server.on('connect', (_request, socket) => sendRefusal(501, socket));
+    // The size of a head is bounded, the number of its fields is not: none is overlooked.
+    server.maxHeadersCount = 0;
+    // A client may close its half when it has asked; the answer is written to its end.
+    Object.assign(server, { httpAllowHalfOpen: true });
     void this.#sweep();
     // Each answer that waits its turn on a connection listens for its end.
     server.on('connection', (socket) => void socket.setMaxListeners(0));
@@ -165,6 +171,8 @@ export class Gateway {
     const exchange = new Exchange(request, response, { id: `${this.#idStart}${counters.requests.toString(36)}`, patience: this.#patience, expectsContinue });
     this.#exchanges.add(exchange);
     try {
+      const turn = this.#turns.of(request, response);
+      if (turn !== undefined) await turn;
       await this.#answer(exchange);
     } catch (error) {
       this.#fail(exchange, error);

@@ -57,6 +57,8 @@ const expiry = ({ clock, limits }: GatewayParts): number => clock.nowMs() + limi
 export async function createUpload(parts: GatewayParts, exchange: Exchange, route: Route): Promise<void> {
   const place = placeAt(parts, exchange, route);
   const { headers } = exchange;
+  // A part would be listed as a file of its own.
+  if (headers['upload-concat'] !== undefined) throw new HttpError(400, 'bad_request', 'uploads are not put together here');
   const { filename, contentType, metadata } = metadataIn(textOf(headers['upload-metadata']));
   const length = lengthIn(place, { isNew: true });
   const chunkSize = wholeIn(headers['x-chunk-size'], 'X-Chunk-Size');
