@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Collection } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import { MongoClient } from 'mongodb';
 import { openHostEnv } from '../../src/env/index.ts';
 import { start } from '../../src/index.ts';
@@ -15,6 +15,7 @@ import type { FormatOptions, ImportReport } from '../../src/tools/index.ts';
 interface Choices extends Partial<FormatOptions> {
   readonly database?: string;
   readonly stopOnError?: boolean;
+  readonly bulk?: boolean;
 }
 
 interface Imported extends ImportReport {
@@ -22,21 +23,21 @@ interface Imported extends ImportReport {
 }
 
 /** Runs `work` with a collection, and a function that imports a text into it. */
-async function imported(work: (rows: Collection, run: (text: string, choices?: Choices) => Promise<Imported>) => Promise<void>): Promise<void> {
+async function imported(work: (rows: Collection, run: (text: string, choices?: Choices) => Promise<Imported>, database: Db) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'frond-import-'));
   const server = await start({ memory: true });
   const client = await MongoClient.connect(server.uri);
   const env = await openHostEnv();
   const csv: FormatOptions = { type: 'csv', fields: undefined, headerLine: true, columnsHaveTypes: false, ignoreBlanks: false, grace: 'stop', jsonArray: false };
   try {
-    await work(client.db('test').collection('rows'), async (text, { database = 'test', stopOnError = false, ...format } = {}) => {
+    await work(client.db('test').collection('rows'), async (text, { database = 'test', stopOnError = false, bulk = false, ...format } = {}) => {
       const file = join(directory, 'file');
       await writeFile(file, text);
       const told: string[] = [];
       const watcher = { progress: (): void => undefined, fault: (fault: { readonly line: number; readonly message: string }): unknown => told.push(`${String(fault.line)}: ${fault.message}`) };
-      const report = await importFile(env, { place: parseUri(server.uri), database, collection: 'rows', file, workers: 2, format: { ...csv, ...format }, drop: false, stopOnError }, watcher);
+      const report = await importFile(env, { place: parseUri(server.uri), database, collection: 'rows', file, workers: 2, format: { ...csv, ...format }, drop: false, bulk, stopOnError }, watcher);
       return { ...report, told };
-    });
+    }, client.db('test'));
   } finally {
     await client.close();
     await server.stop();
@@ -100,5 +101,30 @@ test('documents of JSON come as they are, one behind the other or as an array', 
     assert.deepEqual(await rows.find().sort({ _id: 1 }).toArray(), [
       { _id: 1, n: 5, inner: { list: [1, 'b'] } }, { _id: 2 }, { _id: 3 }, { _id: 4, d: new Date('2013-06-21T13:11:19Z') },
     ]);
+  });
+});
+
+test('a bulk load fills an empty collection, which keeps its options and indexes, in one commit', async () => {
+  await imported(async (rows, run, database) => {
+    await database.createCollection('rows', { validator: { a: { $type: 'int' } }, collation: { locale: 'de' } });
+    await rows.createIndexes([{ key: { a: -1 }, name: 'down' }, { key: { b: 1 }, unique: true, name: 'b' }]);
+    const before = await rows.indexes();
+    const { inserted } = await run(`_id,a,b\n${Array.from({ length: 20_000 }, (_, i) => `${String((i * 7919) % 20_000)},${String(i % 9)},b${String(i)}`).join('\n')}`, { bulk: true });
+    assert.deepEqual([inserted, await rows.countDocuments(), await rows.countDocuments({ a: 4 }, { hint: 'down' })], [20_000, 20_000, 2222]);
+    assert.deepEqual(await rows.indexes(), before);
+    assert.deepEqual((await rows.options())['validator'], { a: { $type: 'int' } });
+    assert.equal((await database.command({ validate: 'rows' }))['valid'], true);
+  });
+});
+
+test('a bulk load into documents is refused, and one with a duplicate or a fault leaves everything as it was', async () => {
+  await imported(async (rows, run) => {
+    await rows.createIndexes([{ key: { a: 1 }, name: 'a' }]);
+    await assert.rejects(run('_id,a\n1,1\n2,2\n1,3\n', { bulk: true }), { code: 11_000 });
+    const { inserted, faults } = await run('_id,a\n1,1\n2,2,2\n', { bulk: true, stopOnError: true });
+    assert.deepEqual([inserted, faults, await rows.countDocuments(), (await rows.indexes()).length], [0, 1, 0, 2]);
+    await rows.insertOne({ a: 5 });
+    await assert.rejects(run('_id,a\n1,1\n', { bulk: true }), { code: 48 });
+    assert.equal(await rows.countDocuments(), 1);
   });
 });

@@ -5,6 +5,7 @@ import { BsonArray, Document } from '../../bson/index.ts';
 import type { Env } from '../../env/index.ts';
 import { numberOf, textOf, ToolClient } from '../client.ts';
 import type { ServerPlace } from '../uri.ts';
+import { BulkLoading } from './bulk-load.ts';
 import { DocumentBatch } from './document-batch.ts';
 import type { ImportFault } from './fault.ts';
 import { RecordSource } from './record-source.ts';
@@ -18,7 +19,9 @@ export interface ImportOptions {
   readonly format: FormatOptions;
   readonly drop: boolean;
   readonly stopOnError: boolean;
-  /** Batches under way at a time, each on a connection of its own. */
+  /** Through the bulk loader (bulk-load.ts): all or nothing. */
+  readonly bulk: boolean;
+  /** Batches under way at a time, each on a connection of its own, but for a bulk load. */
   readonly workers: number;
 }
 
@@ -78,7 +81,7 @@ class Import {
   async run(clients: readonly ToolClient[]): Promise<void> {
     const free: Lane[] = clients.map((client) => ({ client, batch: new DocumentBatch(batchLimits) }));
     const busy = new Set<Promise<void>>();
-    while (!this.#isStopped()) {
+    while (!this.isStopped()) {
       const lane = free.pop();
       if (lane === undefined) {
         await Promise.race(busy);
@@ -87,7 +90,7 @@ class Import {
       lane.batch.empty();
       if (!(await this.#source.fill(lane.batch))) break;
       lane.batch.faults.forEach((fault) => this.#fault(fault));
-      if (this.#isStopped()) break;
+      if (this.isStopped()) break;
       const sending = this.#send(lane)
         .catch((error: unknown) => {
           this.#failures.push(error);
@@ -108,7 +111,8 @@ class Import {
     this.#watcher.progress({ bytes: this.#source.offset, bytesTotal: this.#source.size, rows: this.inserted, elapsedMs: this.elapsedMs });
   }
 
-  #isStopped(): boolean {
+  /** Whether a fault has ended it before the end of the file. */
+  isStopped(): boolean {
     return this.#failures.length > 0 || (this.#options.stopOnError && this.faults > 0);
   }
 
@@ -134,17 +138,31 @@ export async function importFile(env: Env, options: ImportOptions, watcher: Impo
   const source = await RecordSource.open(env, options.file, options.format);
   const clients: ToolClient[] = [];
   try {
-    for (let i = 0; i < options.workers; i++) clients.push(await ToolClient.open(options.place));
+    const connections = options.bulk ? 1 : options.workers;
+    for (let i = 0; i < connections; i++) clients.push(await ToolClient.open(options.place));
     const [first] = clients;
     if (first === undefined) throw new EngineError('io', 'an import has a connection');
-    if (options.drop) await dropCollection(first, options);
+    if (options.drop && !options.bulk) await dropCollection(first, options);
     const work = new Import(env, options, { watcher, source });
-    await work.run(clients);
+    if (options.bulk) await loadAll(work, first, options);
+    else await work.run(clients);
     return { inserted: work.inserted, faults: work.faults, elapsedMs: work.elapsedMs };
   } finally {
     for (const client of clients) client.close();
     await source.close();
   }
+}
+
+/** The whole file as one bulk load: several batches are under way over its connection. */
+async function loadAll(work: Import, client: ToolClient, options: ImportOptions): Promise<void> {
+  const loading = await BulkLoading.begin(client, options);
+  await work.run(Array.from({ length: options.workers }, () => client));
+  if (!work.isStopped()) {
+    await loading.commit();
+    return;
+  }
+  await loading.abort();
+  work.inserted = 0;
 }
 
 async function dropCollection(client: ToolClient, { database, collection }: ImportOptions): Promise<void> {
