@@ -303,7 +303,9 @@ export class Background {
   async #mergeBuffer(tree: Tree): Promise<StepResult> {
     const { dueBuffer } = tree;
     this.#state.pressed.delete(tree);
-    const isGone = this.#state.isFull || tree.isGoing || tree.isHollow || this.#state.trees.get(tree.id) !== tree;
+    // The node may have been joined with another or have gone since reads paid for it.
+    const isThere = dueBuffer !== undefined && (tree.node(dueBuffer.node) !== undefined || this.#state.store.has(dueBuffer.node));
+    const isGone = !isThere || this.#state.isFull || tree.isGoing || tree.isHollow || this.#state.trees.get(tree.id) !== tree;
     if (dueBuffer !== undefined && !isGone) await this.#runner.run(tree, (context) => mergeBufferJob(tree, context, dueBuffer));
     tree.settleDue();
     return 'done';

@@ -51,6 +51,7 @@ interface Throttled {
   readonly options: EngineOptions;
   readonly budget: Budget;
   readonly frozen: { readonly size: number };
+  readonly frontsFull: boolean;
   /** Memory that messages in fronts take. */
   readonly frontBytesUsed: number;
   /** Bytes of the log that only checkpoints make fewer. */
@@ -101,13 +102,14 @@ export class Throttle {
   /** Undefined when a commit of `bytes` may go on at once. */
   admit(bytes: number): Soon<void> {
     const isWaiting = this.#first < this.#queue.length;
-    if (!isWaiting && this.#frontPressure <= 0 && this.#filePressure <= 0) {
+    const isFileSlow = this.#filePressure > 0;
+    if (!isWaiting && !isFileSlow && this.#frontPressure <= 0) {
       this.#credit = 0;
       this.#creditAt = -Infinity;
       this.#passed += bytes;
       return undefined;
     }
-    this.#state.onWork();
+    if (isFileSlow || this.#state.frozen.size > 0 || this.#state.frontsFull) this.#state.onWork();
     if (!isWaiting) {
       this.#earn();
       if (this.#credit >= 0) {
@@ -133,6 +135,8 @@ export class Throttle {
   async #serve(): Promise<void> {
     const { clock } = this.#state.env;
     for (;;) {
+      // Whoever waits for room relies on somebody making it.
+      this.#state.onWork();
       const rate = this.#earn();
       while (this.#first < this.#queue.length && (this.#credit >= 0 || this.#isOver)) {
         const { bytes, go } = this.#queue[this.#first++] as Waiting;

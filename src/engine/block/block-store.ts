@@ -183,6 +183,11 @@ export class BlockStore {
     return holdCheckpoint(this.#images, durable, { superblock: this.#superblock, file: this.#file, release: this.#lives.hold(durable) });
   }
 
+  /** Whether a number names a block that was written and is in the tree. */
+  has(number: BlockNumber): boolean {
+    return this.#images.newest(number) >= 0;
+  }
+
   /** File, offset and length of a block, for the place in an error. */
   placeOf(number: BlockNumber): { file: string; offset: number; length: number } | undefined {
     const slot = this.#images.newest(number);
