@@ -297,17 +297,25 @@ export class StoredCatalog implements Catalog {
     return this.#builds.create(ns, specs, choices?.checkInterrupt ?? (() => undefined));
   }
 
+  /** In a transaction indexes are made of collections that it has made itself, while they are empty. */
+  async #checkIndexable(txn: CatalogTransaction, collection: Collection): Promise<void> {
+    const { ns } = collection;
+    if (collection.totals(txn).rows > 0) throw notSupportedInTransaction(`Cannot create new indexes on non-empty collection ${ns.text} in a multi-document transaction.`);
+    const committed = this.begin('read');
+    try {
+      if ((await this.collection(committed, ns))?.uuid !== undefined) throw notSupportedInTransaction(`Cannot create new indexes on existing collection ${ns.text} in a multi-document transaction.`);
+    } finally {
+      committed.abort();
+    }
+  }
+
   async createIndexesIn(txn: CatalogTransaction, ns: Namespace, specs: readonly Document[]): Promise<IndexesCreated> {
     const stored = storedTransaction(txn);
     const existing = await this.collection(txn, ns);
-    if (existing !== undefined && existing.totals(txn).rows > 0) {
-      throw notSupportedInTransaction(
-        `Cannot create new indexes on non-empty collection ${ns.text} in a multi-document transaction.`,
-      );
-    }
     const collection = existing ?? (await this.ensureCollection(txn, ns));
     if (collection.state.build !== undefined) throw changedMeanwhile(ns.text);
     const wanted = newIndexes(collection, specs, ns.text);
+    if (wanted.length > 0 && existing !== undefined) await this.#checkIndexable(txn, existing);
     if (wanted.length > 0) await this.#builds.addEmpty(stored, collection, wanted);
     const before = indexCount(collection);
     return { createdCollectionAutomatically: existing === undefined, before, after: before + wanted.length };

@@ -86,7 +86,7 @@ function checkPlace({ server, transaction, generic }: CommandContext): void {
     throw new CommandError(40573, 'Location40573', 'The $changeStream stage is only supported on replica sets');
   }
   const level = generic.readConcern?.level;
-  if (level === undefined || level === 'majority' || level === 'local') return;
+  if (level === undefined || level === 'majority') return;
   const text = `$changeStream cannot run with a readConcern other than 'majority'. Current readConcern: { level: "${level}" }`;
   throw new CommandError(72, 'InvalidOptions', text);
 }

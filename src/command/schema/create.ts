@@ -70,7 +70,12 @@ const create: Command = defineCommand({
   run: async (context, { create: name, viewOn, pipeline }) => {
     const ns = namespaceOf(context.db, name);
     if (viewOn !== undefined && viewOn !== '') checkViewPipeline(context, pipeline, viewOn);
-    await changing(context, (txn) => context.server.catalog.create(txn, ns, saidFields(context)));
+    const { catalog } = context.server;
+    await changing(context, async (txn) => {
+      // By itself the command may find what it is to make; in a transaction that is a mistake.
+      if (context.transaction !== undefined && (await catalog.lookup(txn, ns)) !== undefined) throw new CommandError(48, 'NamespaceExists', `Collection ${ns.text} already exists.`);
+      return catalog.create(txn, ns, saidFields(context));
+    });
     return {};
   },
 });
