@@ -2,7 +2,9 @@
 // pieces are merged once into packed leaves, and one edit puts these beneath what was written to the dictionary meanwhile. Nothing of it goes
 // through the log. It is durable with a checkpoint before `finish` resolves; a crash before that leaves free space only.
 
-import { assert } from '../base/assert.ts';
+import { assert, must } from '../base/assert.ts';
+import { BinaryHeap } from '../base/binary-heap.ts';
+import { compareBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { BlobWrites } from './blob-writes.ts';
 import type { BlockNumber } from './block/block-number.ts';
@@ -20,13 +22,14 @@ import type { Tree } from './tree/tree.ts';
 import type { Load, LoadedTotals, Soon } from './types.ts';
 
 const MiB = 1024 * 1024;
-/** A piece takes this share of the budget, within limits; two are in memory while one is written. */
+/** A piece takes this share of the budget, and those of all companions the other, within limits; two of each are in memory while one is written. */
 const pieceShare = 24;
+const piecesShare = 8;
 const pieceBytesMin = 64 * 1024;
 const pieceBytesMax = 16 * MiB;
 const backupWaitMs = 100;
 /** So many pieces are merged at a time. */
-const fanIn = 24;
+const fanIn = 48;
 /** Rows of a load are told apart from what everybody sees (0) until the last pass. */
 const loadSeq = 1;
 
@@ -65,7 +68,7 @@ export class BulkLoad implements Load {
     this.#means = means;
     this.#tree = tree;
     this.#blobs = new BlobWrites(means.state);
-    this.#pieceBytes = Math.min(pieceBytesMax, Math.max(pieceBytesMin, Math.floor(means.state.options.cacheBytes / pieceShare / companions)));
+    this.#pieceBytes = Math.min(pieceBytesMax, Math.max(pieceBytesMin, Math.floor(means.state.options.cacheBytes / Math.max(pieceShare, piecesShare * companions))));
     tree.isHollow = true;
     let resolve: () => void = () => undefined;
     const promise = new Promise<void>((end) => {
@@ -159,11 +162,12 @@ export class BulkLoad implements Load {
     }
   }
 
-  /** Merges pieces in rounds until few enough are left for one last pass. */
+  /** Merges pieces until few enough are left for one last pass, and no more than that takes. */
   async #mergePieces(): Promise<void> {
+    this.#pieces = chained(this.#pieces);
     while (this.#pieces.length > fanIn) {
       this.#check();
-      const some = this.#pieces.splice(0, fanIn);
+      const some = this.#pieces.splice(0, Math.min(fanIn, this.#pieces.length - fanIn + 1));
       this.#pieces.push(await this.#merge(some.flatMap(chainOf), { bytes: this.#pieceBytes, isLast: false }));
       for (const { block } of some.flat()) this.#abandon(block);
     }
@@ -225,6 +229,25 @@ export class BulkLoad implements Load {
     this.#over.resolve();
   }
 }
+
+/** As few pieces as can be: one whose keys are all behind those of another goes on with it. Rows that come in order are one piece, and are not merged. */
+function chained(pieces: readonly Piece[]): Piece[] {
+  const inOrder = [...pieces].sort((a, b) => compareBytes(firstOf(a), firstOf(b)));
+  const chains = new BinaryHeap<Extent[]>((a, b) => compareBytes(lastOf(a), lastOf(b)));
+  const all: Extent[][] = [];
+  for (const piece of inOrder) {
+    const lowest = chains.peek();
+    const before = lowest !== undefined && compareBytes(lastOf(lowest), firstOf(piece)) < 0 ? chains.pop() : undefined;
+    const chain = before ?? [];
+    if (before === undefined) all.push(chain);
+    chain.push(...piece);
+    chains.push(chain);
+  }
+  return all;
+}
+
+const lastOf = (piece: Piece): Uint8Array => must(piece.at(-1), 'an extent of a piece').fences.lastKey;
+const firstOf = (piece: Piece): Uint8Array => must(piece[0], 'an extent of a piece').fences.firstKey(0);
 
 /** A piece as sources of one input. */
 function chainOf(piece: Piece): MergeSource[] {
