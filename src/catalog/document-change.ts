@@ -10,8 +10,9 @@ import { multikeyKey } from './entry.ts';
 import type { IndexRow } from './index-row.ts';
 import { checkPrepared, lockPrepared } from './prepared-unique.ts';
 import { duplicateKey } from './refusal.ts';
-import { afterSoon, eachSoon } from './soon.ts';
+import { afterSoon } from './soon.ts';
 import { sideValue } from './side-row.ts';
+import { noRow } from './stored-index.ts';
 import type { StoredIndex } from './stored-index.ts';
 import type { StoredTransaction } from './transaction.ts';
 import type { RecordKey } from './types.ts';
@@ -26,6 +27,12 @@ interface Coming {
 interface Going {
   readonly index: StoredIndex;
   readonly row: IndexRow;
+}
+
+/** A multikey flag that the document needs. */
+interface FlagToRaise {
+  readonly index: StoredIndex;
+  readonly flag: number;
 }
 
 /** Where a document is and where it goes: under a primary key that an update changes the two differ. */
@@ -45,7 +52,7 @@ export class DocumentChange {
   readonly #after: Document | undefined;
   readonly #coming: Coming[] = [];
   readonly #going: Going[] = [];
-  readonly #flags: { readonly index: StoredIndex; readonly flag: number }[] = [];
+  readonly #flags: FlagToRaise[] = [];
 
   /** `before` undefined: an insertion; `after` undefined: a removal. Throws 171. */
   constructor(collection: ChangedCollection, key: RecordKey | KeyMove, before: Document | undefined, after: Document | undefined) {
@@ -54,7 +61,19 @@ export class DocumentChange {
     this.#keyAfter = key instanceof Uint8Array ? key : key.to;
     this.#before = before;
     this.#after = after;
-    for (const index of collection.kept) this.#compare(index);
+    const { kept } = collection;
+    for (let i = 0; i < kept.length; i++) {
+      const index = kept[i] as StoredIndex;
+      if (before !== undefined || after === undefined || !this.#addPlain(index, after)) this.#compare(index);
+    }
+  }
+
+  /** Adds the row of a new document; false where more is to be done than that. */
+  #addPlain(index: StoredIndex, after: Document): boolean {
+    const row = index.plainRowOf(after, this.#keyAfter);
+    if (row === undefined) return false;
+    if (row !== noRow) this.#coming.push({ index, row, replacedBytes: -1 });
+    return true;
   }
 
   #compare(index: StoredIndex): void {
@@ -81,9 +100,24 @@ export class DocumentChange {
 
   /** Takes the locks and looks for duplicates; after it nothing refuses. */
   check(txn: StoredTransaction): Soon<void> {
-    const unique = this.#coming.filter((coming) => coming.replacedBytes < 0 && (coming.index.unique || (coming.index.preparesUnique && !this.#hadFields(coming))));
-    if (unique.length === 0) return undefined;
-    return eachSoon(unique.length, (i) => this.#checkUnique(txn, unique[i] as Coming));
+    const coming = this.#coming;
+    for (let i = 0; i < coming.length; i++) {
+      if (!this.#isNewKey(coming[i] as Coming)) continue;
+      const checking = this.#checkUnique(txn, coming[i] as Coming);
+      if (checking !== undefined) return this.#checkRest(checking, txn, i + 1);
+    }
+    return undefined;
+  }
+
+  async #checkRest(checking: Promise<void>, txn: StoredTransaction, from: number): Promise<void> {
+    await checking;
+    for (const coming of this.#coming.slice(from)) if (this.#isNewKey(coming)) await this.#checkUnique(txn, coming);
+  }
+
+  /** Whether nobody else may have the key that comes. */
+  #isNewKey(coming: Coming): boolean {
+    const { index, replacedBytes } = coming;
+    return replacedBytes < 0 && (index.unique || (index.preparesUnique && !this.#hadFields(coming)));
   }
 
   /** Whether the document had that entry before, under the key that it moves from. */
@@ -109,21 +143,34 @@ export class DocumentChange {
   /** Writes all rows and states the deltas. */
   write(txn: StoredTransaction): Soon<void> {
     this.#state(txn);
-    const { engine } = txn;
-    const dictionary = this.#collection.dictionary;
-    const after = this.#after;
-    const first = after === undefined ? engine.remove(dictionary, this.#key) : this.#put(txn, after);
-    return afterSoon(first, () =>
-      afterSoon(eachSoon(this.#going.length, (i) => remove(txn, this.#going[i] as Going)), () =>
-        afterSoon(eachSoon(this.#coming.length, (i) => put(txn, this.#coming[i] as Coming)), () => this.#writeFlags(txn)),
-      ),
-    );
+    return this.#writeFrom(txn, 0);
+  }
+
+  /** Does the steps of writing from this one on, and makes a promise only where one must wait. */
+  #writeFrom(txn: StoredTransaction, from: number): Soon<void> {
+    const steps = 1 + this.#going.length + this.#coming.length + this.#flags.length;
+    for (let step = from; step < steps; step++) {
+      const writing = this.#writeStep(txn, step);
+      if (writing !== undefined) return writing.then(() => this.#writeFrom(txn, step + 1));
+    }
+    return undefined;
+  }
+
+  /** The document first, then what goes of the indexes, what comes, and flags. */
+  #writeStep(txn: StoredTransaction, step: number): Soon<void> {
+    if (step === 0) return this.#after === undefined ? txn.engine.remove(this.#collection.dictionary, this.#key) : this.#put(txn, this.#after);
+    let at = step - 1;
+    if (at < this.#going.length) return remove(txn, this.#going[at] as Going);
+    at -= this.#going.length;
+    if (at < this.#coming.length) return put(txn, this.#coming[at] as Coming);
+    const { index, flag } = this.#flags[at - this.#coming.length] as FlagToRaise;
+    return writeFlag(txn, this.#collection, index, flag);
   }
 
   #put({ engine }: StoredTransaction, after: Document): Soon<void> {
     const { dictionary } = this.#collection;
-    const put = (): Soon<void> => engine.put(dictionary, this.#keyAfter, after.toBytes());
-    return this.#keyAfter === this.#key ? put() : afterSoon(engine.remove(dictionary, this.#key), put);
+    if (this.#keyAfter === this.#key) return engine.put(dictionary, this.#key, after.toBytes());
+    return afterSoon(engine.remove(dictionary, this.#key), () => engine.put(dictionary, this.#keyAfter, after.toBytes()));
   }
 
   #state(txn: StoredTransaction): void {
@@ -132,16 +179,11 @@ export class DocumentChange {
     const rows = Number(this.#after !== undefined) - Number(this.#before !== undefined);
     txn.engine.count(this.#collection.dictionary, rows, after - before);
     for (const { index, row } of this.#going) txn.engine.count(index.dictionary, -1, -rowBytes(row));
-    for (const { index, row, replacedBytes } of this.#coming) {
+    const coming = this.#coming;
+    for (let i = 0; i < coming.length; i++) {
+      const { index, row, replacedBytes } = coming[i] as Coming;
       txn.engine.count(index.dictionary, replacedBytes < 0 ? 1 : 0, rowBytes(row) - Math.max(replacedBytes, 0));
     }
-  }
-
-  #writeFlags(txn: StoredTransaction): Soon<void> {
-    return eachSoon(this.#flags.length, (i) => {
-      const { index, flag } = this.#flags[i] as { readonly index: StoredIndex; readonly flag: number };
-      return writeFlag(txn, this.#collection, index, flag);
-    });
   }
 }
 

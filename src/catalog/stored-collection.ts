@@ -70,6 +70,16 @@ export interface CollectionParts {
   readonly version: number;
 }
 
+/** A document on its way in, and what comes with it. */
+interface Insertion {
+  readonly txn: StoredTransaction;
+  readonly place: ChangedCollection;
+  readonly key: RecordKey;
+  readonly document: Document;
+  readonly choices: InsertChoices | undefined;
+  readonly change: DocumentChange;
+}
+
 /** The one implementation of Collection. */
 export class StoredCollection implements Collection {
   readonly kind = 'collection';
@@ -192,18 +202,36 @@ export class StoredCollection implements Collection {
     if (choices?.bypassValidation !== true) this.#validator.check(document, undefined);
     if (this.#isNumbered) return this.#insertNumbered(txn, document, choices);
     const place = this.#placeOf(key);
-    const change = new DocumentChange(place, key, undefined, document);
-    return afterSoon(txn.willWrite(this), () =>
-      afterSoon(txn.engine.lock(place.dictionary, key), () =>
-        afterSoon(readLocked(txn, place, key), (found) => {
-          if (found !== undefined) throw this.#duplicateId(document);
-          return afterSoon(change.check(txn), () => {
-            this.#noteInsert(txn, document, choices);
-            return change.write(txn);
-          });
-        }),
-      ),
-    );
+    const insertion: Insertion = { txn, place, key, document, choices, change: new DocumentChange(place, key, undefined, document) };
+    const waiting = txn.willWrite(this) ?? txn.engine.lock(place.dictionary, key);
+    return waiting === undefined ? this.#insertLocked(insertion) : this.#insertAfter(waiting, insertion);
+  }
+
+  /** Waits, and does what comes before the insertion once more: what was done already is done at once. */
+  async #insertAfter(waiting: Promise<void>, insertion: Insertion): Promise<void> {
+    const { txn, place, key } = insertion;
+    await waiting;
+    await txn.willWrite(this);
+    await txn.engine.lock(place.dictionary, key);
+    await this.#insertLocked(insertion);
+  }
+
+  #insertLocked(insertion: Insertion): Soon<void> {
+    const { txn, place, key } = insertion;
+    const found = readLocked(txn, place, key);
+    return found instanceof Promise ? found.then((later) => this.#insertNew(later, insertion)) : this.#insertNew(found, insertion);
+  }
+
+  /** Inserts under a key where so much was found. */
+  #insertNew(found: Uint8Array | undefined, insertion: Insertion): Soon<void> {
+    if (found !== undefined) throw this.#duplicateId(insertion.document);
+    const checking = insertion.change.check(insertion.txn);
+    return checking === undefined ? this.#insertChecked(insertion) : checking.then(() => this.#insertChecked(insertion));
+  }
+
+  #insertChecked({ txn, document, choices, change }: Insertion): Soon<void> {
+    this.#noteInsert(txn, document, choices);
+    return change.write(txn);
   }
 
   /** Refuses a new document that the validator does (121). */

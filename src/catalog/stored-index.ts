@@ -50,6 +50,8 @@ export interface IndexShares {
   readonly indexes: readonly StoredIndex[];
 }
 
+/** Stands for the row of a document that has none. */
+export const noRow: IndexRow = { key: noBits, value: noBits };
 const noRows: DocumentRows = { rows: [], flags: [] };
 const noFlags: readonly number[] = [];
 
@@ -131,11 +133,19 @@ export class StoredIndex implements Index {
   rowsOf(document: Document, recordKey: RecordKey): DocumentRows {
     if (!this.includes(document)) return noRows;
     if (this.#special !== undefined) return this.#specialRows(this.#special, document, recordKey);
-    return this.#plainRow(document.raw, recordKey) ?? this.#rowsOfArrays(document.raw, recordKey);
+    const row = this.#plainRow(document.raw, recordKey);
+    if (row === undefined) return this.#rowsOfArrays(document.raw, recordKey);
+    return row === noRow ? noRows : { rows: [row], flags: noFlags };
+  }
+
+  /** The row of a document where no path meets an array; `noRow` where it has none, undefined where `rowsOf` must tell. */
+  plainRowOf(document: Document, recordKey: RecordKey): IndexRow | undefined {
+    if (this.#special !== undefined) return undefined;
+    return this.includes(document) ? this.#plainRow(document.raw, recordKey) : noRow;
   }
 
   /** Where no path meets an array, there is one row at most; undefined where one does. */
-  #plainRow(document: RawView, recordKey: RecordKey): DocumentRows | undefined {
+  #plainRow(document: RawView, recordKey: RecordKey): IndexRow | undefined {
     const { bytes, start } = document;
     const { directions } = this;
     let found = 0;
@@ -154,7 +164,7 @@ export class StoredIndex implements Index {
       }
     }
     const row = this.#finishRow(document, recordKey);
-    return this.sparse && found === 0 ? noRows : { rows: [row], flags: noFlags };
+    return this.sparse && found === 0 ? noRow : row;
   }
 
   #finishRow(document: RawView, recordKey: RecordKey): IndexRow {

@@ -167,7 +167,8 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   #get(id: DictionaryId, key: Uint8Array, seq: Seq): Soon<Uint8Array | undefined> {
     this.#checkOpen();
-    return after(this.#own(id, key), (own) => this.#getOver(own, id, key, seq));
+    const own = this.#own(id, key);
+    return own instanceof Promise ? own.then((later) => this.#getOver(later, id, key, seq)) : this.#getOver(own, id, key, seq);
   }
 
   /** What own writes make of what is committed. */
