@@ -57,7 +57,8 @@ export function readIndexRow(kind: { readonly unique: boolean; readonly clusteri
     at++;
   } while (byte > 0x7f);
   const cut = key.length - length;
-  const content = value.subarray(kind.unique ? at + length : at);
+  const from = kind.unique ? at + length : at;
+  const content = from === value.length ? noBits : value.subarray(from);
   return {
     fields: kind.unique ? key : key.subarray(0, cut),
     recordKey: kind.unique ? value.subarray(at, at + length) : key.subarray(cut),

@@ -195,7 +195,7 @@ class IndexSource implements RowSource {
     return {
       key: entry.recordKey.slice(),
       document: carries.document && entry.document !== undefined ? Document.fromBytes(entry.document.slice()) : undefined,
-      entry: carries.entry ? { fields: entry.fields.slice(), typeBits: entry.typeBits.slice() } : undefined,
+      entry: carries.entry ? { fields: entry.fields.slice(), typeBits: entry.typeBits.length === 0 ? entry.typeBits : entry.typeBits.slice() } : undefined,
     };
   }
 
