@@ -8,7 +8,7 @@ const MiB = 1024 * 1024;
 /** Longest key plus value of one message. */
 export const messageBytesMax: number = 17 * MiB;
 
-const dictionaryDefaults: DictionaryOptions = { compression: 'zstd', pageBytes: MiB, readPageBytes: 16 * 1024, fanout: 16, largeValueBytes: 16 * 1024 };
+const dictionaryDefaults: DictionaryOptions = { compression: 'zstd', pageBytes: MiB, readPageBytes: 8 * 1024, fanout: 16, largeValueBytes: 16 * 1024 };
 
 const dictionaryLimits: Readonly<Record<'pageBytes' | 'readPageBytes' | 'fanout', readonly [number, number]>> = {
   pageBytes: [1024, 16 * MiB],

@@ -127,7 +127,7 @@ export class FrontSource implements ScanSource {
 }
 
 /** Most basements that are read ahead, and most bytes: a large value is read when it is wanted. */
-const aheadMax = 7;
+const aheadMax = 15;
 const aheadBytesMax = 128 * 1024;
 
 /** An extent in order: its basements one after the other. */
