@@ -2,14 +2,14 @@
 // (RFC 9112, 9.3.2): one that changes something waits until it is first, and whatever is behind it waits for it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 
+type Connection = IncomingMessage['socket'];
 const looks: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
 /** Who is to wait. */
 export class Turns {
   /** Requests on a connection that change something and are not answered. */
-  readonly #changing: WeakMap<Socket, number> = new WeakMap();
+  readonly #changing: WeakMap<Connection, number> = new WeakMap();
 
   /** Resolves when the request may be worked on, or the connection is over; undefined: at once. */
   of(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
@@ -21,14 +21,14 @@ export class Turns {
     return waits && !socket.destroyed ? firstOrGone(socket, response) : undefined;
   }
 
-  #count(socket: Socket, response: ServerResponse): void {
+  #count(socket: Connection, response: ServerResponse): void {
     const add = (change: number): void => void this.#changing.set(socket, (this.#changing.get(socket) ?? 0) + change);
     add(1);
     response.once('close', () => add(-1));
   }
 }
 
-function firstOrGone(socket: Socket, response: ServerResponse): Promise<void> {
+function firstOrGone(socket: Connection, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
       response.off('socket', go);

@@ -12,6 +12,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
+import type { TreeLevel as EngineLevel } from '../../src/engine/index.ts';
+import type { TreeLevel } from '../../src/gateway/index.ts';
 import { patternBytes } from '../support/file-store.ts';
 
 const program = fileURLToPath(new URL('../../src/bin/frond.js', import.meta.url));
@@ -186,4 +188,12 @@ test('the status page shows what serverStatus and collStats say: the same names,
   const page = await (await fetch(`${server.http}/status`)).text();
   for (const name of before.keys()) assert.ok(page.includes(`<td class="name">${name}</td>`), name);
   await client.close();
+});
+
+test('a level of a tree has the same shape for the gateway, which does not know the engine, as for the engine', () => {
+  // Both ways, so that neither can have a field that the other lacks: this does not compile where they differ.
+  const toGateway = (level: EngineLevel): TreeLevel => level;
+  const toEngine = (level: TreeLevel): EngineLevel => level;
+  const level: EngineLevel = { kind: 'leaves', height: 0, nodes: 1, messages: 0, runs: 0, rawBytes: 5, diskBytes: 4, fill: undefined };
+  assert.deepEqual(toEngine(toGateway(level)), level);
 });
