@@ -130,7 +130,7 @@ export class CommandDispatcher {
   async #serveWatched(asked: Asked): Promise<CommandAnswer | undefined> {
     const { connection, request, command, generic } = asked;
     const { failPoints, access } = this.#server;
-    const failure = failPoints.command({ command, generic, connection, namespace: namespaceNamed(request, generic) });
+    const failure = failPoints.command({ command, generic, connection, body: request.body, namespace: namespaceNamed(request, generic) });
     if (failure !== undefined) await this.#failOnPurpose(failure, generic);
     if (failure?.closeConnection === true) return undefined;
     if (generic.maxTimeMs > 0 && command.name !== 'getMore' && failPoints.timesOut()) throw new CommandError(50, 'MaxTimeMSExpired', 'operation exceeded time limit');

@@ -42,6 +42,8 @@ export interface CommandPlace {
   readonly command: { readonly name: string; readonly aliases: readonly string[]; readonly writeConcern: boolean };
   readonly generic: { readonly db: string };
   readonly connection: ConnectionContext;
+  /** The command as it was sent: the first hello of a connection says who it is. */
+  readonly body: Document;
   /** The namespace it is on, as far as its first field tells. */
   readonly namespace: string;
 }
@@ -173,9 +175,16 @@ export class FailPoints {
   }
 }
 
-function isMeant(data: Document, { command, generic, connection, namespace }: CommandPlace): boolean {
+/** The name that a first hello gives its client. */
+function announcedName(body: Document): Value | undefined {
+  const client = body.get('client');
+  const application = client instanceof Document ? client.get('application') : undefined;
+  return application instanceof Document ? application.get('name') : undefined;
+}
+
+function isMeant(data: Document, { command, generic, connection, body, namespace }: CommandPlace): boolean {
   const appName = data.get('appName');
-  if (typeof appName === 'string' && appName !== connection.metadata?.appName) return false;
+  if (typeof appName === 'string' && appName !== (connection.metadata?.appName ?? announcedName(body))) return false;
   const ns = data.get('namespace');
   if (typeof ns === 'string' && ns !== namespace && ns !== generic.db) return false;
   if (truth(data.get('failAllCommands'))) return true;

@@ -31,6 +31,18 @@ describe('a fail point', async () => {
     assert.equal((await set('failCommand', 'off')).get('count'), 0);
   });
 
+  test('knows a client by the name that its first hello says', async () => {
+    await set('failCommand', 'alwaysOn', failing(['hello'], { errorCode: 91, appName: 'shy' }));
+    const greet = async (name: string): Promise<Value | undefined> => {
+      const one = await server.wire();
+      const said = Document.of({ application: Document.of({ name }), driver: Document.of({ name: 'x', version: '1' }), os: Document.of({ type: 'x' }) });
+      return (await one.command('admin', { hello: 1, client: said })).get('code');
+    };
+    assert.equal(await greet('shy'), 91);
+    assert.equal(await greet('bold'), undefined);
+    await set('failCommand', 'off');
+  });
+
   test('passes over as many commands as its mode says', async () => {
     await set('failCommand', Document.of({ skip: 2 }), failing(['ping'], { errorCode: 50 }));
     for (const expected of [undefined, undefined, 50, 50]) {
