@@ -26,6 +26,8 @@ describe('system.views', async () => {
     assert.deepEqual((await views.listIndexes().toArray()).map(({ name }: { name: string }) => name), ['_id_']);
     const [row] = await db.listCollections({ name: 'system.views' }).toArray();
     assert.equal(row?.type, 'collection');
+    const { collections, views: count } = await db.stats();
+    assert.deepEqual([collections, count], [2, 2]);
     await db.collection('w').drop();
     await db.collection('v').drop();
     assert.deepEqual(await db.listCollections({ name: 'system.views' }).toArray(), []);

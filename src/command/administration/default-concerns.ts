@@ -4,7 +4,7 @@ import { CommandError } from '../../base/errors.ts';
 import { DateTime, Document, isNumber, isZero, type Value } from '../../bson/index.ts';
 import { parseWriteConcern } from '../concerns.ts';
 import { defineCommand, type Command, type Reply } from '../command.ts';
-import { anyField, boolField, objectField, parseFields, stringField } from '../fields.ts';
+import { anyField, objectField, parseFields, strictBoolField, stringField } from '../fields.ts';
 import type { ServerState } from '../server-state.ts';
 
 const LEVELS: ReadonlySet<string> = new Set(['local', 'available', 'majority']);
@@ -57,7 +57,7 @@ const getDefaultRWConcern: Command = defineCommand({
   access: 'admin',
   adminOnly: true,
   about: 'the read and write concern of those who name none',
-  fields: { getDefaultRWConcern: anyField, inMemory: boolField },
+  fields: { getDefaultRWConcern: anyField, inMemory: { ...strictBoolField, nullIsWrong: true } },
   run: ({ server }, { inMemory }) => Promise.resolve({ ...describe(server), inMemory: inMemory === true ? true : undefined }),
 });
 
