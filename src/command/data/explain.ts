@@ -18,7 +18,8 @@ import { COUNT_FIELDS, countRequest, DISTINCT_FIELDS } from './count.ts';
 import { explainAggregate } from './explain-aggregate.ts';
 import { serverInfo, withShapeHash } from './explain-reply.ts';
 import { explainDelete, explainFindAndModify, explainUpdate } from './explain-write.ts';
-import { FIND_FIELDS, findAsStages, findRequest } from './find.ts';
+import { FIND_FIELDS } from './find-fields.ts';
+import { findAsStages, findRequest } from './find.ts';
 
 /** How a command is explained. */
 type Explainer = (context: CommandContext, body: Document, verbosity: ExplainVerbosity) => Promise<Document>;

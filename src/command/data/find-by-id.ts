@@ -6,7 +6,7 @@ import { type CatalogTransaction, type Collection, type Namespace, type Soon } f
 import type { PlanAccount } from '../../session/index.ts';
 import type { CommandContext, Reply } from '../command.ts';
 import { beginRead } from '../storage-scope.ts';
-import type { FindFields } from './find.ts';
+import type { FindFields } from './find-fields.ts';
 
 /** The value of `_id` that a filter asks for, where it asks for one and nothing of it is an operator. */
 export function exactId(filter: Document): Value | undefined {
@@ -46,10 +46,15 @@ function plainId(fields: FindFields): Value | undefined {
   return isWhole ? exactId(filter) : undefined;
 }
 
+/** Whether somebody has said how such a query is planned. */
+function isAdvised({ server, operation }: CommandContext, ns: Namespace): boolean {
+  return operation.advice !== undefined || server.indexFilters.of(ns.text) !== undefined;
+}
+
 /** The reply to a find by `_id`; undefined where it is not as plain as that, and nothing was done. */
 export function findById(context: CommandContext, fields: FindFields, ns: Namespace): Soon<Reply> | undefined {
   const id = plainId(fields);
-  if (id === undefined || context.generic.readConcern?.level === 'snapshot' || context.server.indexFilters.of(ns.text) !== undefined) return undefined;
+  if (id === undefined || context.generic.readConcern?.level === 'snapshot' || isAdvised(context, ns)) return undefined;
   const scope = beginRead(context);
   let isOpen = false;
   try {

@@ -10,6 +10,7 @@ import type { QuerySettings } from './settings.ts';
 /** Looks up the settings of a query's body; its plans follow them from here on. */
 function advise(context: CommandContext, body: Document): QuerySettings | undefined {
   const { querySettings } = context.server;
+  if (!querySettings.any) return undefined;
   const command = shapedCommand(body);
   if (command === undefined || !querySettings.mayApply(command, context.db, shapeCollection(body.first?.[1] ?? null))) return undefined;
   const found = querySettings.get(queryShapeOf(command, context.db, body).hash);

@@ -33,6 +33,11 @@ export class SettingsStore {
     this.#catalog = catalog;
   }
 
+  /** Whether there are any. */
+  get any(): boolean {
+    return this.#places === undefined || this.#places.size > 0;
+  }
+
   /** Whether a query on this collection can have settings at all: most servers have none, and no shape is made then. */
   mayApply(command: ShapedCommand, db: string, collection: string): boolean {
     return this.#places === undefined || (this.#places.size > 0 && this.#places.has(placeOf(command, db, collection)));
