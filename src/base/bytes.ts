@@ -1,5 +1,7 @@
 // Comparing and joining byte strings. Unsigned lexicographic order everywhere: it is the only order the engine knows.
 
+import { Buffer } from 'node:buffer';
+
 /** Negative, zero or positive as a[aStart, aEnd) is before, equal to or after b[bStart, bEnd). */
 export function compareRange(
   a: Uint8Array,
@@ -70,6 +72,14 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
     offset += part.length;
   }
   return whole;
+}
+
+/**
+ * Bytes of any content, which the caller fills all of and nobody keeps for long: short ones share memory that is given back when the last of them is
+ * dead, so nothing is asked of the system for each.
+ */
+export function pooledBytes(length: number): Uint8Array {
+  return Buffer.allocUnsafe(length);
 }
 
 const quickGrowthMax = 4_000_000;

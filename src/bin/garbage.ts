@@ -5,7 +5,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * The nursery stays at its first size, and the heap grows by as much as it is, or by 20 MiB (`watchGarbage` goes on from here), before the collector looks
+ * The nursery stays at its first size while the program is loaded (`watchGarbage` makes it what it shall be), and the heap grows by as much as it is, or by 20 MiB (`watchGarbage` goes on from here), before the collector looks
  * at everything: most of what a server makes is dead after one request. Measured in docs/benchmarks.md.
  */
 export function keepGarbageSmall(): void {

@@ -18,13 +18,25 @@ export class ByteSink {
   bytes: Uint8Array;
   length = 0;
   /** Long ranges that were not copied, and behind how many of the sink's own bytes each belongs; undefined: all are copied. */
-  readonly #shared: SharedRange[] | undefined;
+  #shared: SharedRange[] | undefined;
   #sharedBytes = 0;
 
   /** With `sharing` it leaves long ranges where they are: only `chunks` gives what was written then. */
   constructor(capacity = 256, sharing = false) {
     this.bytes = new Uint8Array(capacity);
     this.#shared = sharing ? [] : undefined;
+  }
+
+  /** Begins again in the same memory, behind so many bytes that are left free. */
+  restart(free: number): void {
+    this.length = free;
+    this.#sharedBytes = 0;
+    if (this.#shared !== undefined && this.#shared.length > 0) this.#shared = [];
+  }
+
+  /** Whether some of what was written lies elsewhere. */
+  get isShared(): boolean {
+    return this.#shared !== undefined && this.#shared.length > 0;
   }
 
   /** How long what was written is: an object's length is counted in it. */

@@ -65,7 +65,10 @@ export class Document implements RawView {
   /** For replies and tests: the object's keys in their order, those that are undefined left out. Not for names that users chose. */
   static of(object: Readonly<Record<string, Value | undefined>>): Document {
     const entries: Entry[] = [];
-    for (const [name, value] of Object.entries(object)) if (value !== undefined) entries.push([name, value]);
+    for (const name of Object.keys(object)) {
+      const value = object[name];
+      if (value !== undefined) entries.push([name, value]);
+    }
     return new Document(undefined, 0, entries);
   }
 

@@ -82,7 +82,7 @@ export class StoredTransaction implements CatalogTransaction {
   #owner: OperationOwner | undefined;
   #quiet: readonly CollectionState[] = [];
   /** Keys removed from indexes that are prepared to be made unique. */
-  readonly #removed: Set<string> = new Set();
+  #removed: Set<string> | undefined;
   #ended = false;
 
   constructor(engine: Transaction, observer: TransactionObserver, oplog?: Oplog) {
@@ -145,12 +145,12 @@ export class StoredTransaction implements CatalogTransaction {
 
   /** Notes that it has removed a key of an index that is prepared to be made unique. */
   noteRemoved(dictionary: DictionaryId, key: Uint8Array): void {
-    this.#removed.add(removedName(dictionary, key));
+    (this.#removed ??= new Set()).add(removedName(dictionary, key));
   }
 
   /** Whether it has removed that key at some time. */
   hasRemoved(dictionary: DictionaryId, key: Uint8Array): boolean {
-    return this.#removed.size > 0 && this.#removed.has(removedName(dictionary, key));
+    return this.#removed?.has(removedName(dictionary, key)) ?? false;
   }
 
   /** Whether what it does in that database is to be noted. */

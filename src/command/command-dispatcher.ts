@@ -34,6 +34,9 @@ function internalConnection(): ConnectionContext {
 }
 
 const NO_SIGNATURE: Document = Document.of({ hash: new Binary(new Uint8Array(20), 0), keyId: 0n });
+NO_SIGNATURE.toBytes();
+
+const OK = new Double(1);
 
 /** A request, read as far as every command is read. */
 interface Asked {
@@ -56,6 +59,9 @@ export class CommandDispatcher {
   readonly #options: CommandDispatcherOptions;
   readonly #sweeper: Sweeper;
   #nextOperation = 1;
+  /** The last time told, and as it is told. */
+  #toldTime: Timestamp | undefined;
+  #told: Document = Document.empty;
 
   /** `running` is the table that `server.operations` shows. */
   constructor(server: ServerState, running: NumberTable<OperationContext>, options: CommandDispatcherOptions) {
@@ -260,7 +266,12 @@ export class CommandDispatcher {
   #finish(fields: [string, Value][]): Document {
     const { options, time } = this.#server;
     if (!options.standalone) {
-      fields.push(['$clusterTime', Document.of({ clusterTime: time.clusterTime, signature: NO_SIGNATURE })]);
+      const { clusterTime } = time;
+      if (clusterTime !== this.#toldTime) {
+        this.#toldTime = clusterTime;
+        this.#told = Document.fromEntries([['clusterTime', clusterTime], ['signature', NO_SIGNATURE]]);
+      }
+      fields.push(['$clusterTime', this.#told]);
       fields.push(['operationTime', time.operationTime]);
     }
     return Document.fromEntries(fields);
@@ -358,9 +369,14 @@ function endFailedTransaction(admission: Admission, command: Command): void {
 
 function okFields(reply: Reply | Document, { command, generic }: Pick<Asked, 'command' | 'generic'>, fallback: WriteConcern | undefined): [string, Value][] {
   const fields: [string, Value][] = [];
-  const entries = reply instanceof Document ? reply.fields : Object.entries(reply);
-  for (const [name, value] of entries) if (value !== undefined) fields.push([name, value]);
-  if (!fields.some(([name]) => name === 'ok')) fields.push(['ok', new Double(1)]);
+  if (reply instanceof Document) for (const [name, value] of reply.fields) fields.push([name, value]);
+  else {
+    for (const name of Object.keys(reply)) {
+      const value = reply[name];
+      if (value !== undefined) fields.push([name, value]);
+    }
+  }
+  if (!fields.some(([name]) => name === 'ok')) fields.push(['ok', OK]);
   const unsatisfied = command.writeConcern ? writeConcernError(generic.writeConcern ?? fallback) : undefined;
   if (unsatisfied !== undefined) fields.push(['writeConcernError', unsatisfied]);
   return fields;

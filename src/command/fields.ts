@@ -201,10 +201,17 @@ export type UnknownFields = 'refuse' | 'generic' | 'skip';
 
 /** A table made ready: commands are read by the thousand, so nothing about a table is found out twice. */
 interface CompiledTable {
-  readonly fields: ReadonlyMap<string, Field<unknown>>;
+  readonly fields: ReadonlyMap<string, CompiledField>;
   readonly required: readonly string[];
-  /** Every name, undefined: copied for each document, so that all results of one table have one shape. */
+  /** Every name, undefined: what results have beneath what is given. */
   readonly empty: Readonly<Record<string, unknown>>;
+}
+
+/** A field, and its path in texts of the owner that was asked for last. */
+interface CompiledField {
+  readonly field: Field<unknown>;
+  owner: string;
+  at: string;
 }
 
 const compiledTables: WeakMap<FieldTable, CompiledTable> = new WeakMap();
@@ -212,27 +219,37 @@ const compiledTables: WeakMap<FieldTable, CompiledTable> = new WeakMap();
 function compile(table: FieldTable): CompiledTable {
   let compiled = compiledTables.get(table);
   if (compiled === undefined) {
-    const fields = new Map(Object.entries(table));
-    const required = [...fields].filter(([, field]) => field.required).map(([name]) => name);
+    const fields = new Map(Object.entries(table).map(([name, field]) => [name, { field, owner: '', at: '' }]));
+    const required = [...fields].filter(([, { field }]) => field.required).map(([name]) => name);
     compiled = { fields, required, empty: Object.fromEntries([...fields.keys()].map((name) => [name, undefined])) };
     compiledTables.set(table, compiled);
   }
   return compiled;
 }
 
+function pathOf(compiled: CompiledField, owner: string, name: string): string {
+  if (compiled.owner !== owner) {
+    compiled.owner = owner;
+    compiled.at = `${owner}.${name}`;
+  }
+  return compiled.at;
+}
+
 /** Reads a document by a table. `owner` is its name in error texts: the command's, or the path of a nested document. */
 export function parseFields<F extends FieldTable>(owner: string, body: Document, table: F, unknown: UnknownFields = 'refuse'): Parsed<F> {
   const { fields, required: needed, empty } = compile(table);
-  const parsed: Record<string, unknown> = { ...empty };
+  // eslint-disable-next-line frond/no-unsafe-assertion -- what Object.create gives is untyped
+  const parsed = Object.create(empty) as Record<string, unknown>;
   for (const [name, value] of body.fields) {
-    const field = fields.get(name);
-    if (field === undefined) {
+    const compiled = fields.get(name);
+    if (compiled === undefined) {
       if (unknown === 'skip' || (unknown === 'generic' && GENERIC_FIELD_NAMES.has(name))) continue;
       throw unknownField(`${owner}.${name}`);
     }
+    const { field } = compiled;
     if (parsed[name] !== undefined) throw new CommandError(40413, 'Location40413', `BSON field '${owner}.${name}' is a duplicate field`);
     if (value === null && field.types.length > 0 && field.nullIsWrong !== true) continue;
-    parsed[name] = field.read(value, `${owner}.${name}`);
+    parsed[name] = field.read(value, pathOf(compiled, owner, name));
   }
   for (const name of needed) {
     if (parsed[name] !== undefined) continue;

@@ -23,10 +23,16 @@ import {
 } from './fields.ts';
 import { isInt64, isIntegral } from './number-fields.ts';
 
+/** A session as a request names it: the key by which it is kept, and its id. */
+export interface SessionName {
+  readonly key: string;
+  readonly id: Document;
+}
+
 /** The generic fields of one request. */
 export interface GenericFields {
   readonly db: string;
-  readonly lsid: { readonly key: string; readonly id: Document } | undefined;
+  readonly lsid: SessionName | undefined;
   readonly txnNumber: bigint | undefined;
   /** `autocommit: false` was given: part of a multi-statement transaction. */
   readonly inTransaction: boolean;
@@ -109,6 +115,22 @@ function invalidOptions(text: string): CommandError {
   return new CommandError(72, 'InvalidOptions', text);
 }
 
+/** A session as it is named; most that are named are known, and need no document. */
+class SessionId implements SessionName {
+  readonly key: string;
+  readonly #uuid: Binary;
+  #id: Document | undefined;
+
+  constructor(uuid: Binary) {
+    this.key = uuidKey(uuid.bytes);
+    this.#uuid = uuid;
+  }
+
+  get id(): Document {
+    return (this.#id ??= Document.fromEntries([['id', this.#uuid]]));
+  }
+}
+
 /** Reads the generic fields of a request. */
 export function parseGenericFields(command: string, request: CommandRequest): GenericFields {
   const fields = parseFields(command, request.body, TABLE, 'skip');
@@ -168,14 +190,17 @@ function checkTransactionFields(fields: Parsed<typeof TABLE>): void {
 }
 
 /** A session's id, and the key by which it is kept. */
-export function parseSessionId(lsid: Document): { key: string; id: Document } {
-  const fields = parseFields('OperationSessionInfo.lsid', lsid, LSID_TABLE);
-  return { key: uuidKey(fields.id.bytes), id: Document.of({ id: fields.id }) };
+export function parseSessionId(lsid: Document): SessionName {
+  const [first] = lsid.fields;
+  const plain = first?.[0] === 'id' && lsid.fields.length === 1 ? first[1] : undefined;
+  const isUuid = plain instanceof Binary && plain.subtype === 4 && plain.bytes.length === 16;
+  return new SessionId(isUuid ? plain : parseFields('OperationSessionInfo.lsid', lsid, LSID_TABLE).id);
 }
 
 /** The session of a user: the same id of two users is two sessions. `user` is empty where nobody is logged in. */
-export function sessionOfUser({ key, id }: { key: string; id: Document }, user: string): { key: string; id: Document } {
-  if (user === '') return { key, id };
+export function sessionOfUser(named: SessionName, user: string): SessionName {
+  if (user === '') return named;
+  const { key, id } = named;
   return { key: `${key}${user}`, id: Document.fromEntries([...id.fields, ['uid', new Binary(userDigest(user), 0)]]) };
 }
 

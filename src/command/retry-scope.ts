@@ -3,7 +3,7 @@
 
 import { CommandError } from '../base/errors.ts';
 import type { CatalogTransaction, Soon } from '../catalog/index.ts';
-import type { LogicalSession, StatementResult } from '../session/index.ts';
+import type { LogicalSession, RetryRecord, StatementResult } from '../session/index.ts';
 import { errorName } from './error-names.ts';
 import type { ServerState } from './server-state.ts';
 
@@ -12,7 +12,11 @@ export class RetryScope {
   readonly #session: LogicalSession;
   readonly #server: Pick<ServerState, 'retries' | 'failPoints'>;
   readonly #ids: number | readonly number[];
-  readonly #pending: Map<number, StatementResult> = new Map();
+  /** What the present try has done; most writes are of one statement, which is here as long as it is the only one. */
+  #only: readonly [number, StatementResult] | undefined;
+  #pending: Map<number, StatementResult> | undefined;
+  /** The record that is written with the transaction. */
+  #written: RetryRecord | undefined;
   readonly #retried: number[] = [];
   /** Whether a fail point wants the client to hear nothing of what was done. */
   closesConnection = false;
@@ -33,7 +37,14 @@ export class RetryScope {
 
   /** Notes what the statement of this index did in the transaction that is not yet committed. */
   done(index: number, result: StatementResult): void {
-    this.#pending.set(this.#idOf(index), result);
+    const id = this.#idOf(index);
+    if (this.#pending === undefined && (this.#only === undefined || this.#only[0] === id)) {
+      this.#only = [id, result];
+      return;
+    }
+    this.#pending ??= new Map(this.#only === undefined ? [] : [this.#only]);
+    this.#only = undefined;
+    this.#pending.set(id, result);
   }
 
   /** The number of the statement of this index. */
@@ -48,14 +59,17 @@ export class RetryScope {
 
   /** Takes back what `done` noted of this statement and those after it. */
   undone(index: number): void {
-    this.#pending.delete(this.#idOf(index));
+    const id = this.#idOf(index);
+    if (this.#only?.[0] === id) this.#only = undefined;
+    this.#pending?.delete(id);
   }
 
   /** Writes all that is noted with the transaction; call before its commit. */
   write(txn: CatalogTransaction): Soon<void> {
-    if (this.#pending.size === 0) return undefined;
+    if (this.#isEmpty) return undefined;
     this.#failOnPurpose();
-    return this.#server.retries.write(txn, this.#session, this.#session.currentRecord().with(this.#pending));
+    this.#written = this.#session.currentRecord().with(this.#pending ?? (this.#only === undefined ? [] : [this.#only]));
+    return this.#server.retries.write(txn, this.#session, this.#written);
   }
 
   /** The fail point `onPrimaryTransactionalWrite`: the client hears nothing, of a write that is done or of one that is not. */
@@ -69,14 +83,19 @@ export class RetryScope {
 
   /** The transaction has committed: the session remembers. */
   committed(): void {
-    if (this.#pending.size === 0) return;
-    this.#session.record = this.#session.currentRecord().with(this.#pending);
-    this.#pending.clear();
+    if (this.#written !== undefined) this.#session.record = this.#written;
+    this.aborted();
   }
 
   /** The transaction was aborted: nothing of it happened. */
   aborted(): void {
-    this.#pending.clear();
+    this.#only = undefined;
+    this.#pending = undefined;
+    this.#written = undefined;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#only === undefined && (this.#pending === undefined || this.#pending.size === 0);
   }
 
   /** Numbers of statements that an earlier try had done, for the reply. */

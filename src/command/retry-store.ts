@@ -52,7 +52,7 @@ export class RetryStore {
   }
 
   #writeTo(collection: Collection, txn: CatalogTransaction, session: LogicalSession, record: RetryRecord): Soon<void> {
-    const key = collection.keyOf(session.id);
+    const key = (session.recordKey ??= collection.keyOf(session.id));
     return afterSoon(collection.lock(txn, key), () =>
       afterSoon(txn.mode === 'statement' ? collection.getLatest(txn, key) : collection.get(txn, key), (before) => {
         const after = record.toDocument(session.id, new DateTime(this.#clock.nowMs()));

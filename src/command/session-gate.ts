@@ -48,11 +48,11 @@ export function enterSession(server: ServerState, command: Command, { generic, c
   const ofConnection = server.connectionTransactions.any && !generic.inTransaction ? server.connectionTransactions.of(connection) : undefined;
   if (ofConnection !== undefined && command.inTransaction !== 'ends') {
     const isPart = checkPart(command);
-    const session = generic.lsid === undefined ? undefined : server.sessions.use(generic.lsid.key, generic.lsid.id, user);
+    const session = generic.lsid === undefined ? undefined : server.sessions.use(generic.lsid, user);
     return { session, transaction: isPart ? ofConnection : undefined, retry: undefined, leave: nothing };
   }
   if (generic.lsid === undefined) return NO_SESSION;
-  const session = server.sessions.use(generic.lsid.key, generic.lsid.id, user);
+  const session = server.sessions.use(generic.lsid, user);
   if (generic.txnNumber === undefined || endsOfConnection(server, command, session, { generic, connection })) return { session, transaction: undefined, retry: undefined, leave: nothing };
   const leave = session.takeTurn();
   if (leave instanceof Promise || !session.recordLoaded) return enterLater(server, command, { generic, session, leave });

@@ -205,9 +205,19 @@ export class WriteSeries {
   }
 
   async #commit(): Promise<void> {
-    while (this.#txn !== undefined) {
+    const { retry, server } = this.#context;
+    for (let txn = this.#txn; txn !== undefined; txn = this.#txn) {
       try {
-        await this.#commitOnce(this.#txn);
+        if (txn.hasWritten) {
+          const written = retry?.write(txn);
+          if (written !== undefined) await written;
+          retry?.identify(txn);
+          await txn.commit();
+          retry?.committed();
+          noteWrite(server);
+          this.#txn = undefined;
+        }
+        this.#forget();
         return;
       } catch (error) {
         if (!isPassing(error)) {
@@ -217,20 +227,6 @@ export class WriteSeries {
         await this.#replay(error);
       }
     }
-  }
-
-  async #commitOnce(txn: CatalogTransaction): Promise<void> {
-    const { retry, server } = this.#context;
-    if (txn.hasWritten) {
-      const written = retry?.write(txn);
-      if (written !== undefined) await written;
-      retry?.identify(txn);
-      await txn.commit();
-      retry?.committed();
-      noteWrite(server);
-      this.#txn = undefined;
-    }
-    this.#forget();
   }
 
   /** Does the present part again in a new transaction; each step in one of its own where together they are too large. */

@@ -23,14 +23,18 @@ export interface CommitContents {
   readonly rows: StampedValues | undefined;
 }
 
+const nothingSpilled: ReadonlySet<number> = new Set();
+
 /** The record. Rows with stamps do not count against its size (`too-large`). */
 export function recordOf(state: EngineState, { writes, announced, rows }: CommitContents): CommitRecord {
   const writer = state.recordWriter;
   writer.begin();
   for (const { id, kind, options } of writes.changes) if (kind !== 'drop' && options !== undefined) writer.create(id, options);
   for (const { dictionary, number } of announced) writer.spill(dictionary, number);
-  writeMessages(state, writes, new Set(announced.map(({ dictionary }) => dictionary)));
-  for (const [id, totals] of writes.totals()) if (totals.rows !== 0 || totals.bytes !== 0) writer.count(id, totals.rows, totals.bytes);
+  writeMessages(state, writes, announced.length === 0 ? nothingSpilled : new Set(announced.map(({ dictionary }) => dictionary)));
+  writes.eachTotal((id, added, bytes) => {
+    if (added !== 0 || bytes !== 0) writer.count(id, added, bytes);
+  });
   for (const { id, kind } of writes.changes) if (kind === 'drop') writer.drop(id);
   const stamped = rows === undefined ? { bytes: 0, places: [] } : writeStamped(state, rows);
   const body = writer.body();

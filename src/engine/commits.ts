@@ -31,7 +31,7 @@ const sliceParts = 4000;
 /** Puts one record's parts into the trees. */
 class Applier implements RecordVisitor {
   readonly touched: Set<Tree> = new Set();
-  readonly #spilled: Map<Tree, SpilledFront> = new Map();
+  #spilled: Map<Tree, SpilledFront> | undefined;
   readonly #state: EngineState;
   readonly #seq: number;
   #dictionary: number = -1;
@@ -94,7 +94,7 @@ class Applier implements RecordVisitor {
       return;
     }
     const front = new SpilledFront(spill, this.#seq);
-    this.#spilled.set(tree, front);
+    (this.#spilled ??= new Map()).set(tree, front);
     this.#state.install(tree, front);
     this.#state.blobs.count(front.blobs(), 'inFronts', 1);
     if (this.#state.recent.isAsked) this.#state.recent.addRange(dictionary, { from: undefined, to: undefined, seq: this.#seq });
@@ -102,7 +102,7 @@ class Applier implements RecordVisitor {
 
   /** The front that has this commit's messages of a tree. */
   #frontOf(tree: Tree): Front | SpilledFront {
-    return this.#spilled.get(tree) ?? tree.active;
+    return this.#spilled?.get(tree) ?? tree.active;
   }
 
   rangeDelete(dictionary: number, { from, to }: BoundedRange): void {

@@ -407,7 +407,8 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const slowed = state.throttle.admit(this.#writes.messageBytes);
     if (slowed !== undefined) await slowed;
     if (this.#spilled !== undefined) this.#announced = await this.#spilled.announce(this.#writes, (id) => this.#treeOf(id));
-    const rows = await this.#safeBlobs(given);
+    const safe = this.#safeBlobs(given);
+    const rows = safe instanceof Promise ? await safe : safe;
     this.#checkOpen();
     let { body, places } = this.#record(rows);
     const space = new RecordRoom(state, this.#writes);

@@ -78,8 +78,8 @@ export class HostRandom implements Random {
 
 /** Background work on the event loop of this process. */
 export class HostTasks implements Tasks {
-  async pause(): Promise<void> {
-    await new Promise<void>((resolve) => {
+  pause(): Promise<void> {
+    return new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
   }

@@ -24,6 +24,8 @@ export class LogicalSession {
   transaction: OpenTransaction | undefined;
   /** What was done under `txnNumber`; of an older number when the present one has done nothing yet. */
   record: RetryRecord | undefined;
+  /** The key under which it is stored; kept by who stores it. */
+  recordKey: Uint8Array | undefined;
   /** Whether `record` has been looked up in storage. */
   recordLoaded = false;
   readonly #operations: Interruptible[] = [];

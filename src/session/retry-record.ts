@@ -2,7 +2,7 @@
 // done again (server.md, "Retryable writes"). The same record is written by the engine transaction that does the write; this file only
 // knows its shape. Statements with equal plain results share one range: an insert of a hundred thousand documents is one row.
 
-import { Document, BsonArray, type DateTime, type Value } from '../bson/index.ts';
+import { Document, BsonArray, BsonWriter, item, type DateTime, type Value } from '../bson/index.ts';
 import { AssertionError } from '../base/errors.ts';
 
 /** The result of one statement. `reply` is the whole answer of a findAndModify. */
@@ -19,6 +19,9 @@ interface ResultRange {
   last: number;
   readonly result: StatementResult;
 }
+
+/** Records are written in it, one after the other: there is one for each write of a client. */
+const shared: BsonWriter = new BsonWriter();
 
 /** How the transaction of this number ended; a record of retryable writes has none. */
 export type RecordedOutcome = 'committed' | undefined;
@@ -42,12 +45,13 @@ export class RetryRecord {
 
   /** The result of a statement done before; undefined when it was not. */
   resultOf(statementId: number): StatementResult | undefined {
-    return this.#ranges.find((range) => range.first <= statementId && statementId <= range.last)?.result;
+    for (const { first, last, result } of this.#ranges) if (first <= statementId && statementId <= last) return result;
+    return undefined;
   }
 
   /** This record and further results. The record itself is not changed: what was not committed must not be remembered. */
-  with(results: ReadonlyMap<number, StatementResult>): RetryRecord {
-    const ranges = this.#ranges.map((range) => ({ ...range }));
+  with(results: Iterable<readonly [number, StatementResult]>): RetryRecord {
+    const ranges: ResultRange[] = this.#ranges.map(({ first, last, result }) => ({ first, last, result }));
     for (const [statementId, result] of results) {
       const last = ranges.at(-1);
       if (last?.last === statementId - 1 && samePlainResult(last.result, result)) last.last = statementId;
@@ -58,13 +62,14 @@ export class RetryRecord {
 
   /** The stored form, under the session's id. */
   toDocument(sessionId: Document, now: DateTime): Document {
-    return Document.of({
-      _id: sessionId,
-      txnNum: this.txnNumber,
-      lastWriteDate: now,
-      state: this.outcome,
-      statements: BsonArray.of(this.#ranges.map(rangeToDocument)),
+    const writer = shared.reset();
+    writer.writeElement('_id', sessionId).writeElement('txnNum', this.txnNumber).writeElement('lastWriteDate', now);
+    if (this.outcome !== undefined) writer.writeElement('state', this.outcome);
+    writer.startArray('statements');
+    this.#ranges.forEach((range, index) => {
+      writeRange(writer, range, index);
     });
+    return writer.end().finishDocument();
   }
 
   static fromDocument(stored: Document): RetryRecord {
@@ -83,9 +88,12 @@ function samePlainResult(a: StatementResult, b: StatementResult): boolean {
   return plain(a) && plain(b) && a.n === b.n && a.nModified === b.nModified;
 }
 
-function rangeToDocument(range: ResultRange): Document {
-  const { n, nModified, upserted, reply } = range.result;
-  return Document.of({ first: range.first, last: range.last, n, nModified, upserted, reply });
+function writeRange(writer: BsonWriter, { first, last, result }: ResultRange, index: number): void {
+  const { n, nModified, upserted, reply } = result;
+  writer.startDocument(item(index)).writeElement('first', first).writeElement('last', last).writeElement('n', n).writeElement('nModified', nModified);
+  if (upserted !== undefined) writer.writeElement('upserted', upserted);
+  if (reply !== undefined) writer.writeElement('reply', reply);
+  writer.end();
 }
 
 function rangeFromDocument(value: Value): ResultRange {

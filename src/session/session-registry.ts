@@ -23,13 +23,13 @@ export class SessionRegistry {
     return this.#sessions.size;
   }
 
-  /** The session of this key, made if it is new; its idle time starts again. */
-  use(key: string, id: Document, user: string): LogicalSession {
-    let session = this.#sessions.get(key);
+  /** The session of this key, made if it is new (its id is asked for only then); its idle time starts again. */
+  use(named: { readonly key: string; readonly id: Document }, user: string): LogicalSession {
+    let session = this.#sessions.get(named.key);
     const nowMs = this.#clock.monotonicMs();
     if (session === undefined) {
-      session = new LogicalSession(key, id, { user, nowMs });
-      this.#sessions.set(key, session);
+      session = new LogicalSession(named.key, named.id, { user, nowMs });
+      this.#sessions.set(named.key, session);
     }
     session.lastUsedMs = nowMs;
     return session;

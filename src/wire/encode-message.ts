@@ -48,29 +48,27 @@ export interface MessageOptions {
 }
 
 /** An OP_MSG with this body. */
-export function encodeMessage(ids: MessageIds, body: Document, options: MessageOptions = {}): Uint8Array[] {
-  const [first = empty, ...rest] = documentChunks(body);
-  const tail = [...rest, ...(options.sequences ?? []).flatMap(encodeSequence)];
-  let length = HEADER_BYTES + 5 + first.length + (options.checksum === true ? 4 : 0);
-  for (const part of tail) length += part.length;
+export function encodeMessage(ids: MessageIds, body: Document, { checksum, moreToCome, exhaustAllowed, sequences }: MessageOptions = {}): Uint8Array[] {
+  const chunks = documentChunks(body, HEADER_BYTES + 5);
+  const [head = empty] = chunks;
+  if (sequences !== undefined) for (const sequence of sequences) chunks.push(...encodeSequence(sequence));
+  let length = checksum === true ? 4 : 0;
+  for (const chunk of chunks) length += chunk.length;
+  putHeader(head, length, ids, operation.message);
   const flags =
-    (options.checksum === true ? messageFlag.checksumPresent : 0) |
-    (options.moreToCome === true ? messageFlag.moreToCome : 0) |
-    (options.exhaustAllowed === true ? messageFlag.exhaustAllowed : 0);
-  const chunks = headed(HEADER_BYTES + 5, first, (head) => {
-    putHeader(head, length, ids, operation.message);
-    putInt32(head, HEADER_BYTES, flags);
-    head[HEADER_BYTES + 4] = 0;
-  });
-  chunks.push(...tail);
-  if (options.checksum === true) {
-    let sum = 0;
-    for (const chunk of chunks) sum = crc32c(chunk, 0, chunk.length, sum);
-    const end = new Uint8Array(4);
-    putInt32(end, 0, sum);
-    chunks.push(end);
-  }
+    (checksum === true ? messageFlag.checksumPresent : 0) | (moreToCome === true ? messageFlag.moreToCome : 0) | (exhaustAllowed === true ? messageFlag.exhaustAllowed : 0);
+  putInt32(head, HEADER_BYTES, flags);
+  head[HEADER_BYTES + 4] = 0;
+  if (checksum === true) chunks.push(checksumOf(chunks));
   return chunks;
+}
+
+function checksumOf(chunks: readonly Uint8Array[]): Uint8Array {
+  let sum = 0;
+  for (const chunk of chunks) sum = crc32c(chunk, 0, chunk.length, sum);
+  const end = new Uint8Array(4);
+  putInt32(end, 0, sum);
+  return end;
 }
 
 function encodeSequence(sequence: SequenceToSend): Uint8Array[] {
@@ -123,7 +121,7 @@ export function encodeAnswer(
 
 /** The message in OP_COMPRESSED by the codec of that id, or as it is when there is none. */
 export function compressed(chunks: Uint8Array[], id: number | undefined, codecs: readonly WireCodec[]): Uint8Array[] {
-  const codec = codecs.find((candidate) => candidate.id === id);
+  const codec = id === undefined ? undefined : codecs.find((candidate) => candidate.id === id);
   if (codec === undefined) return chunks;
   const whole = concatBytes(chunks);
   const content = whole.subarray(HEADER_BYTES);

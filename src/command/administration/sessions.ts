@@ -16,9 +16,9 @@ const startSession: Command = defineCommand({
   fields: { startSession: anyField },
   run: ({ server, operation }) => {
     const { user } = operation.connection;
-    const { key, id } = sessionOfUser(parseSessionId(Document.of({ id: randomUuid(server.env.random) })), user);
-    server.sessions.use(key, id, user);
-    return Promise.resolve({ id, timeoutMinutes: SESSION_TIMEOUT_MINUTES });
+    const named = sessionOfUser(parseSessionId(Document.of({ id: randomUuid(server.env.random) })), user);
+    server.sessions.use(named, user);
+    return Promise.resolve({ id: named.id, timeoutMinutes: SESSION_TIMEOUT_MINUTES });
   },
 });
 
@@ -29,10 +29,7 @@ const refreshSessions: Command = defineCommand({
   fields: { refreshSessions: required(objectsField) },
   run: ({ server, operation }, { refreshSessions: sessions }) => {
     const { user } = operation.connection;
-    for (const lsid of sessions) {
-      const { key, id } = sessionOfUser(parseSessionId(lsid), user);
-      server.sessions.use(key, id, user);
-    }
+    for (const lsid of sessions) server.sessions.use(sessionOfUser(parseSessionId(lsid), user), user);
     return Promise.resolve({});
   },
 });

@@ -3,7 +3,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { DocumentList } from '../../bson/index.ts';
 import type { Document, Documents } from '../../bson/index.ts';
-import { namespaceOf, type CatalogTransaction, type Collection, type CollectionLoad, type Soon } from '../../catalog/index.ts';
+import { afterSoon, namespaceOf, type CatalogTransaction, type Collection, type CollectionLoad, type Soon } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { boolField, strictBoolField, collectionField, documentListField, required, anyField } from '../fields.ts';
 import { WriteSeries, type WriteStep } from '../write-series.ts';
@@ -88,13 +88,22 @@ export function insertOne(batch: InsertBatch, index: number, document: Document)
   return insertBy(new InsertStep(batch, DocumentList.of([document]), index), batch, index);
 }
 
-async function insertAll(batch: InsertBatch, documents: Documents): Promise<void> {
+function insertAll(batch: InsertBatch, documents: Documents): Soon<void> {
   const { series } = batch;
   const step = new InsertStep(batch, documents, 0);
-  for (let index = 0; index < documents.length; index++) {
+  for (let index = 0; index < documents.length && !series.stopped; index++) {
     const added = insertBy(step, batch, index);
-    if (added !== undefined) await added;
-    if (series.stopped) break;
+    if (added !== undefined) return insertRest(added, batch, { step, from: index + 1, to: documents.length });
+  }
+  return series.finish();
+}
+
+async function insertRest(added: Promise<void>, batch: InsertBatch, { step, from, to }: { step: InsertStep; from: number; to: number }): Promise<void> {
+  const { series } = batch;
+  await added;
+  for (let index = from; index < to && !series.stopped; index++) {
+    const next = insertBy(step, batch, index);
+    if (next !== undefined) await next;
   }
   const finished = series.finish();
   if (finished !== undefined) await finished;
@@ -124,7 +133,7 @@ export const insert: Command = defineCommand({
     bypassDocumentValidation: boolField,
     collectionUUID: anyField,
   },
-  run: async (context, { insert: name, documents, ordered, bypassDocumentValidation }) => {
+  run: (context, { insert: name, documents, ordered, bypassDocumentValidation }) => {
     const ns = namespaceOf(context.db, name);
     checkBatchSize(documents.length);
     context.server.counters.operations.insert += documents.length;
@@ -138,7 +147,6 @@ export const insert: Command = defineCommand({
       ordered: ordered ?? true,
       bypassValidation: bypassDocumentValidation ?? false,
     };
-    await insertAll(batch, documents);
-    return outcome.reply(context, { nModified: false });
+    return afterSoon(insertAll(batch, documents), () => outcome.reply(context, { nModified: false }));
   },
 });

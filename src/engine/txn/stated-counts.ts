@@ -9,6 +9,9 @@ import type { DictionaryId, Totals } from '../types.ts';
 const countsMax = 8192;
 const countsKept = 4096;
 
+/** So many are summed where they are: that costs nothing but the looking. */
+const fewCounts = 16;
+
 /** Memory charged for one. */
 const countBytes = 32;
 
@@ -72,6 +75,37 @@ export class StatedCounts {
       bytes[sum] = (bytes[sum] as number) + (table[at + bytesColumn] as number);
     }
     return new Map(ids.map((id, i) => [id as DictionaryId, { rows: rows[i] as number, bytes: bytes[i] as number }]));
+  }
+
+  /** Calls `visit` with the sums of each dictionary. */
+  each(visit: (id: DictionaryId, rows: number, bytes: number) => void): void {
+    const length = this.#length;
+    if (length > fewCounts) {
+      for (const [id, { rows, bytes }] of this.totals()) visit(id, rows, bytes);
+      return;
+    }
+    for (let first = 0; first < length; first++) if (this.#firstOf(first) === first) this.#visitSum(first, visit);
+  }
+
+  /** The first row of the dictionary of a row. */
+  #firstOf(row: number): number {
+    const table = this.#table;
+    const id = table[row * width + idColumn];
+    let first = 0;
+    while (table[first * width + idColumn] !== id) first++;
+    return first;
+  }
+
+  #visitSum(first: number, visit: (id: DictionaryId, rows: number, bytes: number) => void): void {
+    const table = this.#table;
+    const id = table[first * width + idColumn] as number;
+    let [rows, bytes] = [0, 0];
+    for (let at = first * width; at < this.#length * width; at += width) {
+      if (table[at + idColumn] !== id) continue;
+      rows += table[at + rowsColumn] as number;
+      bytes += table[at + bytesColumn] as number;
+    }
+    visit(id as DictionaryId, rows, bytes);
   }
 
   /** Makes one count of many, but for the newest: a transaction that spills has more than memory shall hold. */

@@ -42,7 +42,9 @@ export class WriteSet {
   }
 
   get isEmpty(): boolean {
-    return this.#counts?.isEmpty !== false && this.changes.length === 0 && [...this.fronts.values()].every((front) => front.count === 0 && front.ranges.length === 0);
+    if (this.#counts?.isEmpty === false || this.changes.length > 0) return false;
+    for (const front of this.fronts.values()) if (front.count > 0 || front.ranges.length > 0) return false;
+    return true;
   }
 
   /** Memory held. */
@@ -167,5 +169,10 @@ export class WriteSet {
   /** Deltas by dictionary, summed. */
   totals(): Map<DictionaryId, Totals> {
     return this.#counts?.totals() ?? new Map<DictionaryId, Totals>();
+  }
+
+  /** The same, one after the other. */
+  eachTotal(visit: (id: DictionaryId, rows: number, bytes: number) => void): void {
+    this.#counts?.each(visit);
   }
 }

@@ -2,7 +2,7 @@
 // that a part of a kind that this program does not know is seen and refused.
 
 import { must } from '../../base/assert.ts';
-import { viewOf } from '../../base/bytes.ts';
+import { pooledBytes, viewOf } from '../../base/bytes.ts';
 import { ByteReader } from '../../base/byte-reader.ts';
 import { ByteWriter } from '../../base/byte-writer.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -149,7 +149,10 @@ export class RecordWriter {
 
   /** A copy of the record. */
   body(): Uint8Array {
-    return this.#writer.bytes().slice();
+    const bytes = this.#writer.bytes();
+    const body = pooledBytes(bytes.length);
+    body.set(bytes);
+    return body;
   }
 }
 
