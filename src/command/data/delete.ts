@@ -4,7 +4,7 @@ import { CommandError } from '../../base/errors.ts';
 import type { Document, Value } from '../../bson/index.ts';
 import { afterSoon, namespaceOf, type Namespace, type Soon } from '../../catalog/index.ts';
 import type { Collation } from '../../collation/index.ts';
-import { compileFilter, type QueryOptions } from '../../query/index.ts';
+import type { QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
   anyField,
@@ -23,6 +23,7 @@ import {
 import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
+import { statementFilter } from './id-filter.ts';
 import { changeAll } from './multi-write.ts';
 import { removeMatchingRange } from './range-removal.ts';
 import { SingleWrite } from './single-write.ts';
@@ -102,7 +103,7 @@ export interface DeleteStatement {
 /** Compiles a statement; the options hold the collation that it is under. */
 export function compileDeleteChange({ q, hint }: DeleteStatement, options: QueryOptions): DocumentChange {
   return {
-    filter: compileFilter(q, options),
+    filter: statementFilter(q, options),
     filterDocument: q,
     collation: options.collation,
     hint,

@@ -3,7 +3,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { Document, type BsonArray, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
-import { compileFilter, compileProjection, compileSort, type QueryOptions } from '../../query/index.ts';
+import { compileProjection, compileSort, type QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import {
   anyField,
@@ -18,6 +18,7 @@ import {
 import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
+import { statementFilter } from './id-filter.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
 import { compileUpdateChange } from './update-change.ts';
 
@@ -89,7 +90,7 @@ export function compileFindAndModify(context: CommandContext, fields: FindAndMod
     return { ...compileUpdateChange(context, statement, { options, bypassValidation }), sort };
   }
   return {
-    filter: compileFilter(query, options),
+    filter: statementFilter(query, options),
     filterDocument: query,
     collation: options.collation,
     sort,

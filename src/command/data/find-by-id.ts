@@ -1,21 +1,13 @@
 // A find that asks for one document by its `_id` and for nothing else, which is most of them: no filter is compiled and no plan made. The reply and
 // the account of what was read are those of the plan that there would be (IDHACK). Whatever is not plain is left to `find`.
 
-import { BsonArray, bsonUndefined, Document, Regex, type Value } from '../../bson/index.ts';
+import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { type CatalogTransaction, type Collection, type Namespace, type Soon } from '../../catalog/index.ts';
 import type { PlanAccount } from '../../session/index.ts';
 import type { CommandContext, Reply } from '../command.ts';
 import { beginRead } from '../storage-scope.ts';
 import type { FindFields } from './find-fields.ts';
-
-/** The value of `_id` that a filter asks for, where it asks for one and nothing of it is an operator. */
-export function exactId(filter: Document): Value | undefined {
-  const value = filter.get('_id');
-  if (value === undefined || value === null || value === bsonUndefined) return undefined;
-  if (value instanceof Regex || value instanceof BsonArray) return undefined;
-  if (value instanceof Document && value.keys().some((name) => name.startsWith('$'))) return undefined;
-  return value;
-}
+import { exactId } from './id-filter.ts';
 
 /** One read under `_id`, as those see it who count and log. */
 class IdRun implements PlanAccount {

@@ -11,7 +11,7 @@ import type { CommandContext } from '../command.ts';
 import { watched } from '../plan-watch.ts';
 import type { WriteSeries, WriteStep } from '../write-series.ts';
 import type { Changed, DocumentChange } from './document-change.ts';
-import { exactId } from './find-by-id.ts';
+import { exactId, IdFilter } from './id-filter.ts';
 
 /** What became of a statement. */
 export interface SingleResult {
@@ -144,9 +144,11 @@ export class SingleWrite implements WriteStep {
   }
 
   #changeKey(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<SingleResult | undefined> {
+    // What lies under the key of an `_id` has that `_id`.
+    const isFound = this.#options.change.filter instanceof IdFilter && collection.isKeyedById;
     return afterSoon(lockedDocument(txn, collection, key), (before) => {
       const { change, series } = this.#options;
-      if (before === undefined || !change.filter.matches(before)) return undefined;
+      if (before === undefined || !(isFound || change.filter.matches(before))) return undefined;
       const changed = change.apply(before);
       return afterSoon(writeChange(txn, collection, { key, before, changed }, this.#choices()), () => {
         series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));

@@ -2,10 +2,11 @@
 
 import { Document, type BsonArray, type Value } from '../../bson/index.ts';
 import { shapeOfUpdate, type ChangeShape } from '../../catalog/index.ts';
-import { compileFilter, compileSort, compileUpdate, type QueryOptions, type Update } from '../../query/index.ts';
+import { compileSort, compileUpdate, type QueryOptions, type Update } from '../../query/index.ts';
 import type { CommandContext } from '../command.ts';
 import { checkTimeSeriesUpdate } from './time-series-update.ts';
 import type { DocumentChange } from './document-change.ts';
+import { statementFilter } from './id-filter.ts';
 
 /** The parts of a statement that say what to change and how. */
 export interface ChangeStatement {
@@ -26,7 +27,7 @@ export function compileUpdateChange(
   { options, bypassValidation }: { options: QueryOptions; bypassValidation: boolean },
 ): DocumentChange {
   const { server } = context;
-  const filter = compileFilter(statement.filter, options);
+  const filter = statementFilter(statement.filter, options);
   const update = compileUpdate(statement.update, { ...options, arrayFilters: statement.arrayFilters ?? [] });
   const surroundings = { now: options.now, timestamp: server.time.clusterTime };
   return {
