@@ -2,6 +2,7 @@
 // holds less without the tools, and the collector's settings are made before there is much for it to collect.
 
 import { readFileSync } from 'node:fs';
+import { compileSoon } from './compiling.ts';
 import { keepGarbageSmall } from './garbage.ts';
 import { describeCommand, describeCommands, manualPages } from './manual.ts';
 import { FrondUsage } from './usage.ts';
@@ -10,6 +11,7 @@ type Subcommand = (words: readonly string[]) => Promise<number>;
 
 async function runServer(words: readonly string[]): Promise<number> {
   keepGarbageSmall();
+  compileSoon();
   const { serve } = await import('./serve.ts');
   return await serve(words);
 }
