@@ -5,7 +5,7 @@ import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { Pins } from './reads.ts';
-import { RowBatch } from './row-batch.ts';
+import { JoinedBatch, RowBatch } from './row-batch.ts';
 import type { LargeValue } from './row-batch.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { messageKinds } from './run/message.ts';
@@ -63,15 +63,20 @@ export class EngineCursor implements Cursor {
 
   nextBatch(limit: BatchLimit): Soon<Batch> {
     const batch = this.#nextBatch(limit);
-    return batch instanceof Promise ? batch.then((later) => this.#unlessEmpty(later, limit)) : this.#unlessEmpty(batch, limit);
+    return batch instanceof Promise ? batch.then((later) => this.#filled(later, limit)) : this.#filled(batch, limit);
   }
 
-  /** A batch whose rows are all gone is not the end. */
-  #unlessEmpty(batch: Batch, limit: BatchLimit): Soon<Batch> {
-    return batch.length > 0 || this.#ended ? batch : this.nextBatch(limit);
+  /** A batch that rows have gone from is not full: whoever gets a short one takes it for the last. */
+  #filled(batch: RowBatch, limit: BatchLimit): Soon<Batch> {
+    if (!batch.hasGone || this.#ended) return batch;
+    const room = { rows: limit.rows - batch.length, bytes: limit.bytes - batch.bytes };
+    if (room.rows <= 0 || (room.bytes <= 0 && batch.length > 0)) return batch;
+    const more = this.nextBatch(room);
+    if (batch.length === 0) return more;
+    return more instanceof Promise ? more.then((later) => new JoinedBatch(batch, later)) : new JoinedBatch(batch, more);
   }
 
-  #nextBatch(limit: BatchLimit): Soon<Batch> {
+  #nextBatch(limit: BatchLimit): Soon<RowBatch> {
     if (!this.#open || !this.#view.transaction.isOpen) throw new EngineError('closed', 'the cursor is closed');
     this.#parts.state.checkUsable();
     const rows = new Rows(this.#view.forward);
@@ -87,7 +92,7 @@ export class EngineCursor implements Cursor {
   }
 
   /** The batch with what its rows refer to. */
-  #withValues(rows: Rows): Soon<Batch> {
+  #withValues(rows: Rows): Soon<RowBatch> {
     const large = new Map<number, LargeValue>();
     for (let i = 0; i < rows.length; i++) {
       const value = this.#valueAt(rows, i);
@@ -97,7 +102,7 @@ export class EngineCursor implements Cursor {
     return new RowBatch(rows, large);
   }
 
-  async #valuesFrom(rows: Rows, from: { readonly large: Map<number, LargeValue>; readonly at: number; readonly first: Promise<LargeValue> }): Promise<Batch> {
+  async #valuesFrom(rows: Rows, from: { readonly large: Map<number, LargeValue>; readonly at: number; readonly first: Promise<LargeValue> }): Promise<RowBatch> {
     const { large, at } = from;
     const ended = this.#parts.state.blobs.beginRead();
     try {
@@ -130,7 +135,7 @@ export class EngineCursor implements Cursor {
     return new Scan({ tree, cache: ahead, wanted: { rows: 0, isLong: this.#isLong }, seq, forward, own: own() }, { from: this.#from, to: this.#to });
   }
 
-  async #fillSlowly(work: Filling, first: FillResult): Promise<Batch> {
+  async #fillSlowly(work: Filling, first: FillResult): Promise<RowBatch> {
     const ended = this.#parts.state.blobs.beginRead();
     try {
       return await this.#gather(work, first);
@@ -139,7 +144,7 @@ export class EngineCursor implements Cursor {
     }
   }
 
-  async #gather(work: Filling, first: FillResult): Promise<Batch> {
+  async #gather(work: Filling, first: FillResult): Promise<RowBatch> {
     const { rows, limit, ahead } = work;
     const { clock, tasks } = this.#parts.state.env;
     const pins: Pins = this.#parts.reads.pins(ahead);

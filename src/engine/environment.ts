@@ -120,6 +120,7 @@ class FileEnvironment implements Environment {
     const copy = async (): Promise<BackupReport> => {
       while (state.adopting > 0) await state.env.clock.sleep(adoptWaitMs);
       state.isBackingUp = true;
+      await makeDurableDirectory(state.env, target);
       return await backUp(source, target, going);
     };
     this.#backup = copy().finally(() => {

@@ -27,6 +27,19 @@ export class RowBatch implements Batch {
     this.length = this.#left?.length ?? rows.length;
   }
 
+  /** Updates have removed some of the rows. */
+  get hasGone(): boolean {
+    return this.#left !== undefined;
+  }
+
+  /** Bytes of the rows that are left. */
+  get bytes(): number {
+    if (this.#left === undefined) return this.#rows.bytes;
+    let bytes = 0;
+    for (let place = 0; place < this.length; place++) bytes += this.key(place).length + this.valueLength(place);
+    return bytes;
+  }
+
   /** Where row `place` is among all of the rows. */
   #indexOf(place: number): number {
     return this.#left === undefined ? place : must(this.#left[place], 'a row of the batch');
@@ -50,5 +63,31 @@ export class RowBatch implements Batch {
     const at = this.#rows.indexOf(index);
     const isElsewhere = run.kinds[at] === messageKinds.reference && this.#large?.has(index) !== true;
     return isElsewhere ? decodeReference(run.value(at)).length : this.value(place).length;
+  }
+}
+
+/** Two batches, one behind the other. */
+export class JoinedBatch implements Batch {
+  readonly length: number;
+  readonly #first: Batch;
+  readonly #second: Batch;
+
+  constructor(first: Batch, second: Batch) {
+    this.#first = first;
+    this.#second = second;
+    this.length = first.length + second.length;
+  }
+
+  key(place: number): Uint8Array {
+    return place < this.#first.length ? this.#first.key(place) : this.#second.key(place - this.#first.length);
+  }
+
+  value(place: number): Uint8Array {
+    return place < this.#first.length ? this.#first.value(place) : this.#second.value(place - this.#first.length);
+  }
+
+  valueLength(place: number): number {
+    const [batch, at] = place < this.#first.length ? [this.#first, place] : [this.#second, place - this.#first.length];
+    return batch.valueLength?.(at) ?? batch.value(at).length;
   }
 }

@@ -11,6 +11,10 @@ const spaceComesBack = scenario('large values that are overwritten or deleted gi
 
 export const largeValueBreaks: readonly PlantedBreak[] = [
   {
+    law: '11', name: 'a batch that updates have removed rows of is short', caught: scenario('a batch is full though updates have removed rows of it'),
+    file: 'cursor.js', from: 'if (!batch.hasGone || this.#ended)', to: 'if (batch.length > 0 || this.#ended)',
+  },
+  {
     law: '23', name: 'a reference is logged before its blob is safe', caught: images(1),
     file: 'blob-writes.js', from: 'await this.sync();', to: '',
   },

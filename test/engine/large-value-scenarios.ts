@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { DictionaryId, EngineOptions, Environment } from '../../src/engine/index.ts';
 import type { SimEnv } from '../sim/sim-env.ts';
+import { testFunctions, updateTable } from '../support/update-functions.ts';
 import type { OpenEnvironment } from './history.ts';
 import { codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
@@ -263,6 +264,31 @@ async function fullDisk(open: OpenEnvironment): Promise<void> {
   });
 }
 
+/** Rows whose updates remove them are known to be gone when their values are there: what the batch lacks then comes from behind. */
+async function fullBatches(open: OpenEnvironment): Promise<void> {
+  await withEngine(open, { ...options, updates: updateTable }, async (engine, id) => {
+    for (let i = 0; i < 20; i++) await put(engine, id, `key ${String(i + 10)}`, noise(i, 1200));
+    await engine.checkpoint();
+    for (const i of [11, 12, 15, 21]) {
+      const transaction = engine.begin('statement');
+      await transaction.update(id, encode(`key ${String(i)}`), testFunctions.cap, Uint8Array.of(5));
+      await transaction.commit();
+    }
+    const read = engine.begin('read');
+    for (const direction of [1, -1] as const) {
+      const cursor = read.cursor(id, {}, direction);
+      const lengths: number[] = [];
+      for (;;) {
+        const { length } = await cursor.nextBatch({ rows: 7, bytes: MiB });
+        if (length === 0) break;
+        lengths.push(length);
+      }
+      assert.deepEqual(lengths, [7, 7, 2]);
+    }
+    read.abort();
+  });
+}
+
 export const largeValueScenarios: Readonly<Record<string, Scenario>> = {
   'large values of any size come back as they were put': sizes,
   'a damaged large value is named and costs itself alone': damagedValue,
@@ -272,4 +298,5 @@ export const largeValueScenarios: Readonly<Record<string, Scenario>> = {
   'a load with large values outlives a power failure': loaded,
   'a backup has the large values': backedUp,
   'a full disk refuses large values and takes removals': fullDisk,
+  'a batch is full though updates have removed rows of it': fullBatches,
 };

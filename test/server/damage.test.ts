@@ -4,36 +4,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Binary, MongoServerError, type Document as Doc, type MongoClient } from 'mongodb';
-import { blockKinds } from '../../src/engine/block/block-table.ts';
-import { unitBytes } from '../../src/engine/block/block-number.ts';
-import { FoundStore } from '../../src/engine/salvage/found-store.ts';
-import { decodeNode, extentsOf } from '../../src/engine/tree/node.ts';
 import { openMemoryEnv } from '../../src/env/index.ts';
 import type { Env } from '../../src/env/index.ts';
 import { salvageDirectory } from '../../src/tools/index.ts';
+import { placesIn } from '../engine/damage-places.ts';
+import type { Place } from '../engine/damage-places.ts';
 import { patternBytes } from '../support/file-store.ts';
 import { openServerForTest } from '../support/open-server-for-test.ts';
 
 const documents = 1500;
-const dataFile = '/data/data.frond';
-
-/** A place to damage. */
-interface Place {
-  readonly file: string;
-  readonly offset: number;
-}
-
-/** Places by kind in the files that were left. */
-interface Places {
-  readonly document: Place;
-  readonly entry: Place;
-  readonly nodeCopy: Place;
-  readonly nodeBoth: readonly [Place, Place];
-  readonly table: Place;
-  readonly dictionaryTable: Place;
-  readonly superblock: Place;
-  readonly large: Place;
-}
 
 const pad = (i: number): string => `${String(i)} ${'p'.repeat(i % 300)}`;
 
@@ -59,40 +38,6 @@ async function machineWith(files: ReadonlyMap<string, Uint8Array>): Promise<Env>
   for (const directory of ['/data', '/data/log', '/data/blob']) await env.files.makeDirectory(directory);
   for (const [path, bytes] of files) await env.files.writeWhole(path, bytes);
   return env;
-}
-
-async function placesIn(files: ReadonlyMap<string, Uint8Array>): Promise<Places> {
-  const env = await machineWith(files);
-  const store = await FoundStore.open(env, dataFile, ({ message }) => assert.fail(message));
-  const placeOf = (number: number): { first: number; second: number } => {
-    const place = store.places.get(number);
-    assert.ok(place !== undefined);
-    return { first: place.first * unitBytes, second: place.kind === blockKinds.meta ? place.second * unitBytes : -1 };
-  };
-  // The dictionary of the documents is made before that of the index.
-  const [byDocuments, byEntries] = store.trees.filter(({ rows }) => rows === documents).sort((a, b) => a.id - b.id);
-  assert.ok(byDocuments !== undefined && byEntries !== undefined);
-  const middleOf = async (root: typeof byDocuments.root): Promise<Place> => {
-    let node = decodeNode(root, await store.readMeta(root));
-    while (node.kind === 'internal') node = decodeNode(node.children[0] ?? root, await store.readMeta(node.children[0] ?? root));
-    const [extent] = extentsOf(node);
-    assert.ok(extent !== undefined && extent.fences.length > 2, 'a leaf of a few basements');
-    const basement = extent.fences.length >> 1;
-    return { file: dataFile, offset: placeOf(extent.block).first + extent.fences.storedOffset(basement) + 20 };
-  };
-  const node = placeOf(byDocuments.root);
-  const { table, root } = store.superblock;
-  assert.ok(table !== undefined && root !== undefined);
-  const places: Places = {
-    document: await middleOf(byDocuments.root), entry: await middleOf(byEntries.root),
-    nodeCopy: { file: dataFile, offset: node.first + 40 }, nodeBoth: [{ file: dataFile, offset: node.first + 40 }, { file: dataFile, offset: node.second + 40 }],
-    table: { file: dataFile, offset: table.first * unitBytes + 33 }, dictionaryTable: { file: dataFile, offset: placeOf(root.dictionaryTable).first + 35 },
-    superblock: { file: dataFile, offset: (store.copies.find(({ superblock }) => superblock?.generation === store.superblock.generation)?.offset ?? 0) + 33 },
-    // Not a segment of the oplog's rows, whose kind is 1.
-    large: { file: [...files].find(([path, bytes]) => path.endsWith('.blob') && bytes[16] === 0)?.[0] ?? '', offset: 3000 },
-  };
-  await store.close();
-  return places;
 }
 
 async function errorOf(work: Promise<unknown>): Promise<MongoServerError | undefined> {
@@ -189,7 +134,7 @@ async function judge(files: ReadonlyMap<string, Uint8Array>, damaged: readonly P
 }
 
 const files = await filled();
-const places = await placesIn(files);
+const places = await placesIn(await machineWith(files), documents);
 
 test('a basement of documents: its documents are refused, the others are read, by other ways too', async () => {
   await judge(files, [places.document], { loses: { collection: 'hurt', of: documents, atMost: 400 }, named: /data\.frond.*damaged basement/ });

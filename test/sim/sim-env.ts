@@ -115,13 +115,13 @@ export class SimEnv implements Env {
 
   /**
    * The machine of the next start. `power`: everything unsynced is at the mercy of the seed; this machine can go on, and be crashed again at
-   * a later moment or under another seed. `process`: what was written stays, but is no safer than before; this machine is over.
+   * a later moment or under another seed. `process`: what was written stays, but is no safer than before; this machine is over. `worker`: that of the next.
    */
-  crash(kind: 'power' | 'process' = 'power', seed: number = this.#nextSeed()): SimEnv {
+  crash(kind: 'power' | 'process' = 'power', seed: number = this.#nextSeed(), worker: SimWorkerOptions | undefined = this.#options.worker): SimEnv {
     const random = new SimRandom(seed);
     const disk = this.files.afterCrash(kind, random.fork('crash'));
     if (kind === 'process') this.files.turnOff();
-    return new SimEnv({ ...this.#options, seed }, this.codecs, disk);
+    return new SimEnv({ ...this.#options, seed, ...(worker === undefined ? {} : { worker }) }, this.codecs, disk);
   }
 
   /**
