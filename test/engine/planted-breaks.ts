@@ -125,6 +125,11 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'commits.js', from: 'if (this.#state.recent.isAsked)\n            this.#state.recent.addRange(dictionary, {', to: 'if (false)\n            this.#state.recent.addRange(dictionary, {',
   },
   {
+    law: '8', name: 'a stamp is taken before the commit is next', caught: scenario('rows with stamps are in the order of commits'),
+    file: 'transaction.js', from: 'stampAll(body, places, rows.rows.stamp());',
+    to: '{ stampAll(body, places, rows.rows.stamp()); body = body.slice(); if (this.id % 2 === 0) await this.#parts.state.env.tasks.pause(); }',
+  },
+  {
     law: '9', name: 'totals at a snapshot hold later deltas', caught: history(2),
     file: 'tree/tree.js', from: 'if (delta.seq > seq)\n                break;', to: '',
   },

@@ -12,6 +12,7 @@ import { largeValueScenarios } from './large-value-scenarios.ts';
 import { readScenarios } from './read-scenarios.ts';
 import { loadBeneath, loadCrashes, loadMuch, loadOnFullDisk, loadRefused } from './load-scenarios.ts';
 import { spaceScenarios } from './space-scenarios.ts';
+import { stampScenarios } from './stamp-scenarios.ts';
 import { spillCrashes, spilledLocks, spilledMarks, spillGivenBack, spillMuch } from './spill-scenarios.ts';
 import { assertCode, codeOf, encode, MiB, put, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
@@ -435,4 +436,5 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   ...workerScenarios,
   ...steadyScenarios,
   ...spaceScenarios,
+  ...stampScenarios,
 };
