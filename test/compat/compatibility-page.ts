@@ -40,6 +40,17 @@ function differenceText(): string {
   return knownDifferences.map(({ number, title, text }) => `${number}. **${title}.** ${text}`).join('\n');
 }
 
+/** What was tried, by kind. A line here is what somebody has seen work, not a promise of a table. */
+const tried: readonly (readonly [string, string])[] = [
+  ['Drivers', 'those of Node 3, 4, 6 and 7, PyMongo 3.11 and 4 with its own test suite, PHP (`php-mongodb`, the GridFS of its library), the Java driver 3.6'],
+  ['Object mappers', 'Mongoose 9 with its own test suite, Typegoose, TypeORM, MikroORM, LoopBack, Monk, Mongoist'],
+  ['Queues and schedulers', 'Agenda 6, Pulse, mongodb-queue, rate-limiter-flexible'],
+  ['Sessions and rights', 'connect-mongo, connect-mongodb-session, the adapter of Casbin'],
+  ['Tools', 'mongosh, mongo-express, migrate-mongo, mongo-oplog'],
+];
+
+const triedText = (): string => tried.map(([kind, names]) => `- ${kind}: ${names}.`).join('\n');
+
 /** The page as it should be. */
 export function compatibilityPage(): string {
   return `# Compatibility with MongoDB
@@ -53,6 +64,12 @@ a stage with 40324, an expression with 168, a query operator with 2.
 Each is shown by a test (\`test/compat/compatibility.test.ts\`), which fails when the difference goes. Numbers stay.
 
 ${differenceText()}
+
+## What was tried
+
+Each doing its main job against a running server:
+
+${triedText()}
 
 ## What is there
 
