@@ -33,7 +33,7 @@ export class EntryCounter {
         return;
       }
       this.#cursor ??= this.bounds.index.scan(txn, range, 1);
-      const found = this.#cursor.nextBatch({ rows: Math.min(cap - this.count, 512), bytes: 1 << 20 });
+      const found = this.#cursor.nextBatch({ rows: Math.min(cap - this.count, 4096), bytes: 1 << 20 });
       const batch = found instanceof Promise ? await found : found;
       this.count += batch.length;
       if (batch.length > 0) continue;
