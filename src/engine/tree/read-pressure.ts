@@ -1,5 +1,5 @@
 // What reads pay for runs that wait: for each child of a node how much reads have spent in looking into more runs of its buffer than one. When that is
-// what merging the runs costs, the buffer is due: so merging for readers costs no more than reading did, however reads and writes mix (engine.md,
+// twice what merging the runs costs, the buffer is due: so merging for readers costs half of what reading did, however reads and writes mix (engine.md,
 // "Merging on read pressure").
 
 import type { BlockNumber } from '../block/block-number.ts';
@@ -7,8 +7,8 @@ import type { Extent, InternalNode } from './node.ts';
 
 /** Nodes that are counted at a time: when there are more, all begin anew. */
 const nodesMax = 64;
-/** What it costs to merge a message, in the price of asking one run for a key. */
-const mergePrice = 4;
+/** What reads pay for a message to be merged, in the price of asking one run for a key: twice what it costs, so merging takes at most half as much as reading. */
+const mergePrice = 8;
 /** What an ordered read pays for a run more: a basement is decoded, and its rows are merged. */
 export const scanPrice = 32;
 
