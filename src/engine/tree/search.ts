@@ -18,6 +18,7 @@ import { SpilledFront } from './spilled.ts';
 import type { Extent, TreeNode } from './node.ts';
 import { childOf } from './node.ts';
 import type { Miss, Tree } from './tree.ts';
+import { isAboveAll } from './upper-bound.ts';
 
 /** Whether a search or lookup stopped at something that is not in memory. */
 export function isMiss(found: Found | TreeNode | Run | Miss): found is Miss {
@@ -126,6 +127,7 @@ export function search(tree: Tree, cache: PartsInMemory, key: Uint8Array, seq: n
 function searchPath(tree: Tree, cache: PartsInMemory, wanted: Wanted): Found | Miss {
   const { key, seq } = wanted;
   let found: Found | Miss = searchFronts(tree, cache, wanted);
+  if (found === undefined && isAboveAll(tree, key)) return undefined;
   let number = tree.root;
   while (found === undefined) {
     const node = tree.node(number);

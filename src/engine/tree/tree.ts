@@ -80,6 +80,8 @@ export class Tree {
   leaves: number;
   /** Changes with every edit. */
   version: number = 0;
+  /** What no key below the fronts is greater than, as of that version (upper-bound.ts); undefined: nobody asked. */
+  upperBound: { readonly version: number; readonly key: Uint8Array } | undefined;
   active: Front = new Front();
   /** Newest first. */
   frozen: readonly (Front | SpilledFront)[] = noFronts;
