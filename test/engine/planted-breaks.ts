@@ -78,7 +78,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '6', name: 'a mark does not take totals back', caught: history(1),
-    file: 'txn/write-set.js', from: 'this.counts = this.counts.filter((count) => count.operation <= operation);', to: '',
+    file: 'txn/write-set.js', from: 'this.#counts?.rollbackTo(operation);', to: '',
   },
   {
     law: '6', name: 'a mark takes back all but the last write', caught: history(1),
