@@ -16,11 +16,19 @@ const partly = broken.filter(([, , n]) => n > 0).flatMap(([name, , n]): Case[] =
   get('GridFS', `${name}: a range across the fault`, { target: quote(`broken ${name}`), fields: { Range: `bytes=${n * evenChunk - 1}-${n * evenChunk}` } }, corrupt),
 ]);
 
+/** Only what is asked for is read: a fault before it is nothing to it. */
+const behind = (['first missing', 'second missing', 'middle missing', 'middle short', 'middle long', 'n is missing'] as const).map((name): Case => {
+  const n = broken.find(([one]) => one === name)![2];
+  const [first, last] = [(n + 1) * evenChunk, chunkyLength - 1];
+  return get('GridFS', `${name}: the bytes behind the fault are right`, { target: quote(`broken ${name}`), fields: { Range: `bytes=${first}-` } }, { status: 206, body: [`broken ${name}`, first, last] });
+});
+
 /** All of them. */
 export const bucketCases: readonly Case[] = [
   ...broken.map(([name]) => get('GridFS', `${name} (P9)`, { target: quote(`broken ${name}`) }, corrupt)),
   ...broken.filter(([, , n]) => n === 0).map(([name]) => head(`${name}: HEAD`, quote(`broken ${name}`))),
   ...partly,
+  ...behind,
   ...brokenDocuments.flatMap(([name]): Case[] => [get('GridFS', name, { target: quote(`document ${name}`) }, corrupt), get('GridFS', `${name}: a range`, { target: quote(`document ${name}`), fields: { Range: 'bytes=0-1' } }, corrupt), head(`${name}: HEAD`, quote(`document ${name}`))]),
   ...oddDocuments.map(([name]) => get('GridFS', `${name}: read all the same`, { target: quote(`odd ${name}`) }, { status: 200, fields: { 'content-length': String(chunkyLength), 'x-evil': undefined }, body: [`odd ${name}`, 0, chunkyLength - 1] })),
   ...oddDocuments.map(([name]) => get('GridFS', `${name}: a range`, { target: quote(`odd ${name}`), fields: { Range: 'bytes=999-1000' } }, { status: 206, body: [`odd ${name}`, 999, 1000] })),

@@ -74,6 +74,10 @@ export const rangeCases: readonly Case[] = [
     ...whole('film.mp4', N),
     fields: { ...whole('film.mp4', N).fields, 'content-type': 'video/mp4', 'x-content-type-options': 'nosniff', 'x-accel-buffering': 'no', etag: /^"[\w-]+"$/, 'last-modified': planted.date, date: / GMT$/, 'content-encoding': undefined, 'transfer-encoding': undefined },
   }),
+  get('15.3.7', '206 has all that 200 has, and only its own length', { target: film, fields: { Range: 'bytes=5-9' } }, {
+    status: 206, body: ['film.mp4', 5, 9],
+    fields: { 'content-length': '5', 'content-range': `bytes 5-9/${N}`, 'accept-ranges': 'bytes', 'content-type': 'video/mp4', 'x-content-type-options': 'nosniff', 'x-accel-buffering': 'no', etag: /^"[\w-]+"$/, 'last-modified': planted.date, date: / GMT$/, 'cache-control': 'private, no-cache', 'content-encoding': undefined, 'transfer-encoding': undefined, vary: undefined },
+  }),
   ...singles.map(([rule, header, why, first, last]) => get(rule, `${why}: ${header.slice(0, 40)}`, { target: film, fields: { Range: header } }, part('film.mp4', N, [first, last]))),
   ...ignored.map(([header, why]) => get('14.2', `ignored, ${why}: ${JSON.stringify(header)}`, { target: film, fields: { Range: header } }, whole('film.mp4', N))),
   ...unsatisfiable.map((header) => get('15.5.17', `cannot be satisfied: ${header.slice(0, 40)}`, { target: film, fields: { Range: header } }, none(N))),
