@@ -40,6 +40,12 @@ const batchShare = 32;
 const batchBytesMin = 1024 * 1024;
 const batchBytes = (cacheBytes: number): number => Math.min(BATCH_BYTES_MAX, Math.max(batchBytesMin, Math.floor(cacheBytes / batchShare)));
 
+/** Sorts and groups of all operations hold a quarter of the cache in memory together, within limits. */
+const workShare = 4;
+const workBytesMin = 8 * 1024 * 1024;
+const workBytesMax = 512 * 1024 * 1024;
+const workBytes = (cacheBytes: number): number => Math.min(workBytesMax, Math.max(workBytesMin, Math.floor(cacheBytes / workShare)));
+
 /** Large messages under way at a time: an eighth of the cache, and always one of the largest document. */
 const messageShare = 8;
 const messageBytesMin = 17 * 1024 * 1024;
@@ -169,7 +175,7 @@ async function openDispatcher(engine: Environment, catalog: Catalog, { env, opti
       catalog, env, engine, counters,
       log: new ServerLog(env.clock, events.onLog),
       control: { shutdown: askShutdown, rotateLog: () => events.onLogRotate?.() },
-      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization, slowMs: options.slowMs, batchBytesMax: batchBytes(options.cacheBytes), commandLine: options.commandLine, parsedOptions: options.parsed },
+      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization, slowMs: options.slowMs, batchBytesMax: batchBytes(options.cacheBytes), workBytesMax: workBytes(options.cacheBytes), largeBytesMax: messageBytes(options.cacheBytes), commandLine: options.commandLine, parsedOptions: options.parsed },
     },
     { onBug: events.onBug },
   );

@@ -128,6 +128,11 @@ export class Document implements RawView {
     return this.#bytes !== undefined;
   }
 
+  /** How many bytes there are to look through; 0 where its values are at hand. */
+  get bytesToRead(): number {
+    return this.#entries === undefined ? this.#end - this.#start : 0;
+  }
+
   get bytes(): Uint8Array {
     if (this.#bytes !== undefined) return this.#bytes;
     this.#bytes = encodeWhole(this.#entries ?? [], writeEntries);
@@ -165,6 +170,10 @@ export class Document implements RawView {
     else writeEntries(sink, this.#entries ?? []);
   }
 }
+
+const SHORT_ITEMS = 16;
+/** Elements take three bytes or more. */
+const SHORT_BYTES = 5 + 3 * SHORT_ITEMS;
 
 /** A BSON array. Its bytes may be shared with others: nobody writes to them. */
 export class BsonArray implements RawView {
@@ -217,6 +226,11 @@ export class BsonArray implements RawView {
 
   [Symbol.iterator](): IterableIterator<Value> {
     return this.items()[Symbol.iterator]();
+  }
+
+  /** Whether it has a few elements only, told without looking at them; of an array of large elements perhaps false. */
+  get isShort(): boolean {
+    return this.#items === undefined ? this.#end - this.#start <= SHORT_BYTES : this.#items.length <= SHORT_ITEMS;
   }
 
   at(index: number): Value | undefined {

@@ -1,6 +1,8 @@
 // The face of the BSON layer: typed values, documents over raw bytes, validation, order, paths, keys, numbers and text. Nothing else
 // of the product imports the package `bson` or knows how BSON lies in memory.
 
+export { firstElement } from './array-walk.ts';
+export { NameTable } from './name-table.ts';
 export { ByteSink } from './byte-sink.ts';
 export { Decimal128 } from './decimal128.ts';
 export { describeField, describeValue } from './describe.ts';

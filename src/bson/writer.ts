@@ -9,6 +9,12 @@ import { bsonType, writeInt32 } from './raw.ts';
 /** A document of so many bytes is given in the memory that it was written into. */
 const givenBytesMin = 1024 * 1024;
 
+/** Where a writer was. */
+export interface WriterMark {
+  readonly length: number;
+  readonly open: number;
+}
+
 /** Writes one document from front to back. Names of array elements are given by the caller, see `item`. */
 export class BsonWriter {
   #sink: ByteSink;
@@ -25,6 +31,23 @@ export class BsonWriter {
     this.#sink.length = 4;
     this.#open.length = 0;
     this.#open.push(0);
+    return this;
+  }
+
+  /** A place to which `backTo` takes the document: nothing that is open there may be ended before. */
+  get mark(): WriterMark {
+    return { length: this.#sink.length, open: this.#open.length };
+  }
+
+  /** Forgets what was written behind the mark. */
+  backTo({ length, open }: WriterMark): void {
+    this.#sink.length = length;
+    this.#open.length = open;
+  }
+
+  /** Appends the elements of another document that is being written. */
+  copyWritten(other: BsonWriter): this {
+    this.#sink.range(other.#sink.bytes, 4, other.#sink.length);
     return this;
   }
 

@@ -51,7 +51,7 @@ async function fill(catalog: CopyingCatalog, reader: CatalogTransaction, source:
   const cursor = source.scan(reader, {}, 1);
   try {
     for (;;) {
-      checkInterrupt();
+      await checkInterrupt();
       const batch = await cursor.nextBatch(batchLimit);
       if (batch.length === 0) return;
       const documents = Array.from({ length: batch.length }, (_, i) => Document.fromBytes(batch.value(i).slice()));

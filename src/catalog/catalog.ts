@@ -267,7 +267,7 @@ export class StoredCatalog implements Catalog {
     return reply;
   }
 
-  async makeUnique(ns: Namespace, changes: Document, checkInterrupt: () => void): Promise<Document | undefined> {
+  async makeUnique(ns: Namespace, changes: Document, checkInterrupt: () => Soon<void>): Promise<Document | undefined> {
     const txn = this.begin('read');
     try {
       const named = await this.lookup(txn, ns);
@@ -292,7 +292,7 @@ export class StoredCatalog implements Catalog {
   async createIndexes(
     ns: Namespace,
     specs: readonly Document[],
-    choices?: { readonly checkInterrupt?: () => void },
+    choices?: { readonly checkInterrupt?: () => Soon<void> },
   ): Promise<IndexesCreated> {
     return this.#builds.create(ns, specs, choices?.checkInterrupt ?? (() => undefined));
   }
@@ -341,9 +341,9 @@ export class StoredCatalog implements Catalog {
     return afterSoon(updateFast(storedTransaction(txn), collection, key, update), () => true);
   }
 
-  async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number> {
+  async removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => Soon<void>): Promise<number> {
     if (!(collection instanceof StoredCollection)) throw new AssertionError('a collection of this catalog');
-    return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, tasks: this.#env.tasks, checkInterrupt });
+    return removeRange(storedTransaction(txn), { collection, range, engine: this.#engine, checkInterrupt });
   }
 
   async beginLoad(txn: CatalogTransaction, ns: Namespace, { specs, options: given }: { readonly specs: readonly Document[]; readonly options: Document }): Promise<CollectionLoad> {

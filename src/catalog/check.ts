@@ -36,10 +36,10 @@ class Findings {
 
 const hex = (key: Uint8Array): string => Array.from(key, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-async function eachBatch(cursor: Cursor, visit: (batch: Batch) => void | Promise<void>, checkInterrupt?: () => void): Promise<void> {
+async function eachBatch(cursor: Cursor, visit: (batch: Batch) => void | Promise<void>, checkInterrupt?: () => Soon<void>): Promise<void> {
   try {
     for (;;) {
-      checkInterrupt?.();
+      await checkInterrupt?.();
       const batch = await cursor.nextBatch(batchLimit);
       if (batch.length === 0) return;
       const visited = visit(batch);
@@ -82,7 +82,7 @@ interface Expectations {
 export async function checkCollection(
   txn: CatalogTransaction,
   collection: CheckedCollection,
-  checkInterrupt?: () => void,
+  checkInterrupt?: () => Soon<void>,
 ): Promise<CollectionCheck> {
   const findings = new Findings();
   const expected = await readDocuments(txn, collection, { findings, checkInterrupt });
@@ -102,7 +102,7 @@ export async function checkCollection(
 
 interface Check {
   readonly findings: Findings;
-  readonly checkInterrupt: (() => void) | undefined;
+  readonly checkInterrupt: (() => Soon<void>) | undefined;
 }
 
 /** Each document with its key, in order of keys. */
@@ -154,7 +154,7 @@ async function nameProblems(txn: CatalogTransaction, collection: CheckedCollecti
   });
 }
 
-async function sumRows(txn: CatalogTransaction, index: StoredIndex, checkInterrupt?: () => void): Promise<RowSum> {
+async function sumRows(txn: CatalogTransaction, index: StoredIndex, checkInterrupt?: () => Soon<void>): Promise<RowSum> {
   const sum = new RowSum();
   await eachBatch(
     index.scan(txn, {}, 1),

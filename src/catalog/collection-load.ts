@@ -127,7 +127,7 @@ class StoredLoad implements CollectionLoad {
     return full;
   }
 
-  async finish(checkInterrupt: () => void): Promise<void> {
+  async finish(checkInterrupt: () => Soon<void>): Promise<void> {
     try {
       const totals: LoadedTotals[] = [];
       for (const target of this.#targets) totals.push(await this.#finish(target, checkInterrupt));
@@ -141,7 +141,7 @@ class StoredLoad implements CollectionLoad {
   }
 
   /** Ends one load, looking now and then whether somebody wants it to stop. */
-  async #finish({ load, index }: Target, checkInterrupt: () => void): Promise<LoadedTotals> {
+  async #finish({ load, index }: Target, checkInterrupt: () => Soon<void>): Promise<LoadedTotals> {
     const ended = new AbortController();
     const finished = load.finish().finally(() => {
       ended.abort();
@@ -149,7 +149,7 @@ class StoredLoad implements CollectionLoad {
     try {
       while (!ended.signal.aborted) {
         await Promise.race([finished, this.#parts.env.clock.sleep(pollMs, ended.signal)]);
-        checkInterrupt();
+        await checkInterrupt();
       }
       return await finished;
     } catch (error) {

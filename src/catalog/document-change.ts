@@ -4,13 +4,15 @@
 
 import type { Document } from '../bson/index.ts';
 import { compareBytes, equalBytes } from '../base/bytes.ts';
+import { overItems } from '../base/long-lists.ts';
 import type { Soon } from '../engine/index.ts';
+import { inSlices } from '../env/index.ts';
 import type { ChangedCollection } from './changed-collection.ts';
 import { multikeyKey } from './entry.ts';
 import type { IndexRow } from './index-row.ts';
 import { checkPrepared, lockPrepared } from './prepared-unique.ts';
 import { duplicateKey } from './refusal.ts';
-import { afterSoon } from './soon.ts';
+import { afterSoon, turnAt } from './soon.ts';
 import { sideValue } from './side-row.ts';
 import { noRow } from './stored-index.ts';
 import type { StoredIndex } from './stored-index.ts';
@@ -39,6 +41,52 @@ interface FlagToRaise {
 export interface KeyMove {
   readonly from: RecordKey;
   readonly to: RecordKey;
+}
+
+interface Difference {
+  readonly coming: { readonly row: IndexRow; readonly replacedBytes: number }[];
+  readonly going: IndexRow[];
+  /** How many rows of before have been met. */
+  met: number;
+}
+
+/** What comes and what goes, of rows that are both in the order of their keys. */
+function difference(before: readonly IndexRow[], after: readonly IndexRow[]): Difference {
+  const begin = (): Difference => ({ coming: [], going: [], met: 0 });
+  const found = overItems(after, begin, (state, row) => {
+    let old = before[state.met];
+    while (old !== undefined && compareBytes(old.key, row.key) < 0) {
+      state.going.push(old);
+      state.met += 1;
+      old = before[state.met];
+    }
+    if (old === undefined || !equalBytes(old.key, row.key)) {
+      state.coming.push({ row, replacedBytes: -1 });
+      return;
+    }
+    state.met += 1;
+    if (!equalBytes(old.value, row.value)) state.coming.push({ row, replacedBytes: rowBytes(old) });
+  });
+  for (const old of before.slice(found.met)) found.going.push(old);
+  return { ...found, met: before.length };
+}
+
+/** Changes of documents of fewer bytes are made in one go. */
+const LONG_BYTES = 16384;
+
+/** The change of a document of so many bytes, before and after together; long work on it is done in slices. */
+export function changeOf(txn: StoredTransaction, bytes: number, make: () => DocumentChange): Soon<DocumentChange> {
+  return txn.pace === undefined || bytes < LONG_BYTES ? make() : inSlices(txn.pace, make);
+}
+
+/** What is found out of a document; in slices where it is long. */
+export function soonOf<T>({ pace }: StoredTransaction, document: Document, find: () => T): Soon<T> {
+  return pace === undefined || document.byteLength < LONG_BYTES ? find() : inSlices(pace, find);
+}
+
+/** A turn between two parts of work on a long document. */
+export function turnOf({ pace }: StoredTransaction, document: Document): Promise<void> | undefined {
+  return document.byteLength < LONG_BYTES ? undefined : pace?.turn();
 }
 
 /** The rows of one change of one document. */
@@ -79,23 +127,10 @@ export class DocumentChange {
   #compare(index: StoredIndex): void {
     const gone = this.#before === undefined ? [] : index.rowsOf(this.#before, this.#key).rows;
     const fresh = this.#after === undefined ? undefined : index.rowsOf(this.#after, this.#keyAfter);
-    if (gone.length === 0) for (const row of fresh?.rows ?? []) this.#coming.push({ index, row, replacedBytes: -1 });
-    else this.#replace(index, gone, fresh?.rows ?? []);
+    const { coming, going } = difference(gone, fresh?.rows ?? []);
+    for (const { row, replacedBytes } of coming) this.#coming.push({ index, row, replacedBytes });
+    for (const row of going) this.#going.push({ index, row });
     for (const flag of fresh?.flags ?? []) if (index.flags.needs(flag)) this.#flags.push({ index, flag });
-  }
-
-  #replace(index: StoredIndex, gone: readonly IndexRow[], fresh: readonly IndexRow[]): void {
-    const left = new Set(gone);
-    for (const row of fresh) {
-      const old = gone.find((other) => equalBytes(other.key, row.key));
-      if (old === undefined) {
-        this.#coming.push({ index, row, replacedBytes: -1 });
-        continue;
-      }
-      left.delete(old);
-      if (!equalBytes(old.value, row.value)) this.#coming.push({ index, row, replacedBytes: rowBytes(old) });
-    }
-    for (const row of left) this.#going.push({ index, row });
   }
 
   /** Takes the locks and looks for duplicates; after it nothing refuses. */
@@ -103,7 +138,7 @@ export class DocumentChange {
     const coming = this.#coming;
     for (let i = 0; i < coming.length; i++) {
       if (!this.#isNewKey(coming[i] as Coming)) continue;
-      const checking = this.#checkUnique(txn, coming[i] as Coming);
+      const checking = this.#checkUnique(txn, coming[i] as Coming) ?? turnAt(i, txn.pace);
       if (checking !== undefined) return this.#checkRest(checking, txn, i + 1);
     }
     return undefined;
@@ -111,7 +146,7 @@ export class DocumentChange {
 
   async #checkRest(checking: Promise<void>, txn: StoredTransaction, from: number): Promise<void> {
     await checking;
-    for (const coming of this.#coming.slice(from)) if (this.#isNewKey(coming)) await this.#checkUnique(txn, coming);
+    for (const [i, coming] of this.#coming.slice(from).entries()) if (this.#isNewKey(coming)) await (this.#checkUnique(txn, coming) ?? turnAt(i, txn.pace));
   }
 
   /** Whether nobody else may have the key that comes. */
@@ -150,7 +185,7 @@ export class DocumentChange {
   #writeFrom(txn: StoredTransaction, from: number): Soon<void> {
     const steps = 1 + this.#going.length + this.#coming.length + this.#flags.length;
     for (let step = from; step < steps; step++) {
-      const writing = this.#writeStep(txn, step);
+      const writing = this.#writeStep(txn, step) ?? turnAt(step, txn.pace);
       if (writing !== undefined) return writing.then(() => this.#writeFrom(txn, step + 1));
     }
     return undefined;

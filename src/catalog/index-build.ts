@@ -4,7 +4,7 @@
 
 import { compareBytes, equalBytes } from '../base/bytes.ts';
 import { Document } from '../bson/index.ts';
-import type { DictionaryId, Environment } from '../engine/index.ts';
+import type { DictionaryId, Environment, Soon } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 import { deferred } from './deferred.ts';
 import type { DefinitionChanges } from './definition-changes.ts';
@@ -67,7 +67,7 @@ interface Job {
   readonly collection: StoredCollection;
   readonly wanted: readonly IndexDefinition[];
   readonly build: RunningBuild;
-  readonly checkInterrupt: () => void;
+  readonly checkInterrupt: () => Soon<void>;
 }
 
 /** All index builds of one catalog. */
@@ -84,7 +84,7 @@ export class IndexBuilds {
   }
 
   /** Makes the indexes among `specs` that are not there. */
-  async create(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated> {
+  async create(ns: Namespace, specs: readonly Document[], checkInterrupt: () => Soon<void>): Promise<IndexesCreated> {
     const { catalog } = this.#parts;
     for (let attempt = 1; ; attempt++) {
       const early = await catalog.run((txn) => this.#withoutDocuments(txn, ns, specs));
@@ -130,7 +130,7 @@ export class IndexBuilds {
   }
 
   /** Makes an index of a collection unique: builds one beside the writers, which takes its place. */
-  async makeUnique(collection: StoredCollection, index: StoredIndex, checkInterrupt: () => void): Promise<void> {
+  async makeUnique(collection: StoredCollection, index: StoredIndex, checkInterrupt: () => Soon<void>): Promise<void> {
     const { state } = collection;
     while (state.build !== undefined) await state.build;
     await whileBuilding(state, async () => {
@@ -143,7 +143,7 @@ export class IndexBuilds {
   }
 
   /** Builds; undefined: somebody else was building, look again. */
-  async #onExisting(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated | undefined> {
+  async #onExisting(ns: Namespace, specs: readonly Document[], checkInterrupt: () => Soon<void>): Promise<IndexesCreated | undefined> {
     const { names } = this.#parts;
     const newest = names.newest(ns.text);
     if (newest?.kind !== 'collection') return undefined;
@@ -155,7 +155,7 @@ export class IndexBuilds {
     return whileBuilding(state, () => this.#build(ns, specs, checkInterrupt));
   }
 
-  async #build(ns: Namespace, specs: readonly Document[], checkInterrupt: () => void): Promise<IndexesCreated | undefined> {
+  async #build(ns: Namespace, specs: readonly Document[], checkInterrupt: () => Soon<void>): Promise<IndexesCreated | undefined> {
     const txn = this.#parts.catalog.begin('statement');
     let total: number;
     let collection: StoredCollection;
@@ -218,7 +218,7 @@ export class IndexBuilds {
     let bytes = 0;
     try {
       for (;;) {
-        job.checkInterrupt();
+        await job.checkInterrupt();
         const batch = await cursor.nextBatch(scanLimit);
         for (let i = 0; i < batch.length; i++) {
           bytes += addRows(rows, flags, batch.key(i), Document.fromBytes(batch.value(i)));

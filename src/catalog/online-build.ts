@@ -6,7 +6,7 @@
 import { compareBytes, equalBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
-import type { DictionaryId, Environment, Load, LoadedTotals } from '../engine/index.ts';
+import type { DictionaryId, Environment, Load, LoadedTotals, Soon } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 import { whileHeld } from './hold.ts';
 import { multikeyKey, readyIndex } from './entry.ts';
@@ -43,7 +43,7 @@ export interface OnlineJob {
   readonly replaces?: DictionaryId;
   /** So many documents more are in the indexes. */
   readonly progress: (documents: number) => void;
-  readonly checkInterrupt: () => void;
+  readonly checkInterrupt: () => Soon<void>;
 }
 
 /** An index on its way. */
@@ -125,7 +125,7 @@ export class OnlineBuild {
     const cursor = this.#job.collection.scan(reader, {}, 1);
     try {
       for (;;) {
-        this.#job.checkInterrupt();
+        await this.#job.checkInterrupt();
         const batch = await cursor.nextBatch(scanLimit);
         if (batch.length === 0) return;
         for (let i = 0; i < batch.length; i++) {
@@ -149,7 +149,7 @@ export class OnlineBuild {
     try {
       while (!ended.signal.aborted) {
         await Promise.race([finished, clock.sleep(pollMs, ended.signal)]);
-        this.#job.checkInterrupt();
+        await this.#job.checkInterrupt();
       }
       return await finished;
     } catch (error) {
@@ -204,7 +204,7 @@ export class OnlineBuild {
     try {
       let part: SideGroup[] = [];
       const flush = async (): Promise<void> => {
-        this.#job.checkInterrupt();
+        await this.#job.checkInterrupt();
         const groups = part;
         part = [];
         const change = await catalog.run((txn) => this.#settle(txn, index, groups));

@@ -3,8 +3,7 @@
 // documents; of all of it with the indexes.
 
 import { AssertionError } from '../base/errors.ts';
-import type { DictionaryId, Environment, KeyRange, Totals, Transaction } from '../engine/index.ts';
-import type { Tasks } from '../env/index.ts';
+import type { DictionaryId, Environment, KeyRange, Soon, Totals, Transaction } from '../engine/index.ts';
 import type { StoredCollection } from './stored-collection.ts';
 import type { StoredTransaction } from './transaction.ts';
 
@@ -21,8 +20,7 @@ interface RangeRemoval {
   readonly collection: StoredCollection;
   readonly range: KeyRange;
   readonly engine: Environment;
-  readonly tasks: Tasks;
-  readonly checkInterrupt: () => void;
+  readonly checkInterrupt: () => Soon<void>;
 }
 
 /** Removes them with the commit; how many they are. EngineError `locked` or `write-conflict`: others are writing to the collection. */
@@ -49,12 +47,12 @@ export async function removeRange(txn: StoredTransaction, work: RangeRemoval): P
 }
 
 /** Notes the removal of each document, for the log tells of each: in order, and out of memory as they become many. */
-async function noteEach(txn: StoredTransaction, reader: Transaction, { collection, range, tasks, checkInterrupt }: RangeRemoval): Promise<Totals> {
+async function noteEach(txn: StoredTransaction, reader: Transaction, { collection, range, checkInterrupt }: RangeRemoval): Promise<Totals> {
   const cursor = reader.cursor(collection.dictionary, range, 1);
   let [rows, bytes] = [0, 0];
   try {
     for (let batch = await cursor.nextBatch(batchLimit); batch.length > 0; batch = await cursor.nextBatch(batchLimit)) {
-      checkInterrupt();
+      await checkInterrupt();
       rows += batch.length;
       for (let i = 0; i < batch.length; i++) {
         const value = batch.value(i);
@@ -62,7 +60,6 @@ async function noteEach(txn: StoredTransaction, reader: Transaction, { collectio
         collection.noteGone(txn, value);
       }
       await txn.willWrite(collection);
-      await tasks.pause();
     }
   } finally {
     cursor.close();
@@ -70,12 +67,12 @@ async function noteEach(txn: StoredTransaction, reader: Transaction, { collectio
   return { rows, bytes };
 }
 
-async function countRange(reader: Transaction, id: DictionaryId, { range, checkInterrupt }: { range: KeyRange; checkInterrupt: () => void }): Promise<Totals> {
+async function countRange(reader: Transaction, id: DictionaryId, { range, checkInterrupt }: { range: KeyRange; checkInterrupt: () => Soon<void> }): Promise<Totals> {
   const cursor = reader.cursor(id, range, 1, true);
   let [rows, bytes] = [0, 0];
   try {
     for (let batch = await cursor.nextBatch(batchLimit); batch.length > 0; batch = await cursor.nextBatch(batchLimit)) {
-      checkInterrupt();
+      await checkInterrupt();
       rows += batch.length;
       for (let i = 0; i < batch.length; i++) bytes += batch.valueLength?.(i) ?? batch.value(i).length;
     }

@@ -3,7 +3,7 @@
 // (171). Walks the bytes; values stay where they lie. A document without arrays on the indexed paths takes one pass and one small array.
 
 import { CommandError } from '../base/errors.ts';
-import { bsonType, elementValue, FieldName, findField, decodeName, elementEnd } from '../bson/index.ts';
+import { bsonType, elementValue, FieldName, findField, firstElement, decodeName, elementEnd } from '../bson/index.ts';
 
 /** A value in raw bytes. `missing`: there was none, and the null stands for it. */
 export interface Slot {
@@ -101,19 +101,17 @@ export class SlotFinder {
   /** One expansion for each element of the array that the walks stand before. */
   #elements(bytes: Uint8Array, walks: readonly Walk[], receiver: SlotReceiver): void {
     const array = (walks.find((walk) => walk.array >= 0) as Walk).array;
-    let offset = elementValue(bytes, array) + 4;
-    if (bytes[offset] === 0) {
+    const start = elementValue(bytes, array);
+    if (bytes[start + 4] === 0) {
       this.#expand(bytes, walks.map((walk) => this.#entered(walk, undefinedSlot, -1)), receiver);
       return;
     }
-    while (bytes[offset] !== 0) {
-      const type = bytes[offset] as number;
-      const at = elementValue(bytes, offset);
+    firstElement(bytes, start, (_bytes, type, at) => {
       const slot: Slot = { bytes, type, at, missing: false };
       const document = type === bsonType.object ? at : -1;
       this.#expand(bytes, walks.map((walk) => this.#entered(walk, slot, document)), receiver);
-      offset = elementEnd(bytes, offset);
-    }
+      return false;
+    });
   }
 
   /** The walk one step inside its array: at the element itself where the path ends here, else in the element if it is a document. */

@@ -7,10 +7,11 @@ import { CommandError } from '../base/errors.ts';
 import { collated, Document, encodeKey, equalValues } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
 import { isFreshValue } from '../engine/index.ts';
+import { inSlices } from '../env/index.ts';
 import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction, TreeLevel } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
-import { DocumentChange, readLocked } from './document-change.ts';
+import { changeOf, DocumentChange, readLocked, soonOf, turnOf } from './document-change.ts';
 import type { ChangedCollection } from './changed-collection.ts';
 import type { KeyMove } from './document-change.ts';
 import { unsizedKey } from './entry.ts';
@@ -198,11 +199,22 @@ export class StoredCollection implements Collection {
 
   insert(transaction: CatalogTransaction, prepared: PreparedDocument, choices?: InsertChoices): Soon<void> {
     const txn = storedTransaction(transaction);
-    const { document, key } = prepared;
-    if (choices?.bypassValidation !== true) this.#validator.check(document, undefined);
+    const { document } = prepared;
+    const checked = choices?.bypassValidation === true ? undefined : this.#validate(txn, document, undefined);
+    if (checked !== undefined) return checked.then(() => this.#insertValid(txn, prepared, choices));
+    return this.#insertValid(txn, prepared, choices);
+  }
+
+  #insertValid(txn: StoredTransaction, { document, key }: PreparedDocument, choices: InsertChoices | undefined): Soon<void> {
     if (this.#isNumbered) return this.#insertNumbered(txn, document, choices);
     const place = this.#placeOf(key);
-    const insertion: Insertion = { txn, place, key, document, choices, change: new DocumentChange(place, key, undefined, document) };
+    const making = changeOf(txn, document.byteLength, () => new DocumentChange(place, key, undefined, document));
+    if (making instanceof Promise) return making.then((change) => this.#insertChange({ txn, place, key, document, choices, change }));
+    return this.#insertChange({ txn, place, key, document, choices, change: making });
+  }
+
+  #insertChange(insertion: Insertion): Soon<void> {
+    const { txn, place, key } = insertion;
     const waiting = txn.willWrite(this) ?? txn.engine.lock(place.dictionary, key);
     return waiting === undefined ? this.#insertLocked(insertion) : this.#insertAfter(waiting, insertion);
   }
@@ -231,7 +243,18 @@ export class StoredCollection implements Collection {
 
   #insertChecked({ txn, document, choices, change }: Insertion): Soon<void> {
     this.#noteInsert(txn, document, choices);
-    return change.write(txn);
+    const turn = turnOf(txn, document);
+    return turn === undefined ? change.write(txn) : turn.then(() => change.write(txn));
+  }
+
+  /** Refuses a document that the validator does (121); in slices where that may take long. */
+  #validate({ pace }: StoredTransaction, document: Document, before: Document | undefined): Promise<void> | undefined {
+    const check = (): void => {
+      this.#validator.check(document, before);
+    };
+    if (pace === undefined || this.#validator.isEmpty) check();
+    else return inSlices(pace, check) ?? undefined;
+    return undefined;
   }
 
   /** Refuses a new document that the validator does (121). */
@@ -244,12 +267,23 @@ export class StoredCollection implements Collection {
   }
 
   /** Notes an update. The difference is found now: what is noted must not change, nor hold two documents where a few fields do. */
-  #noteUpdate(txn: StoredTransaction, before: Document, after: Document, choices: InsertChoices | undefined): void {
-    if (!txn.logs(this.ns.db)) return;
+  #noteUpdate(txn: StoredTransaction, before: Document, after: Document, choices: InsertChoices | undefined): Soon<void> {
+    if (!txn.logs(this.ns.db)) return undefined;
+    const shape = choices?.shape;
+    if (shape === 'replacement') {
+      this.#noteDifference(txn, { before, after, diff: undefined }, choices);
+      return undefined;
+    }
+    const finding = soonOf(txn, after, () => diffOf(before, after, shape));
+    return afterSoon(finding, (diff) => {
+      this.#noteDifference(txn, { before, after, diff }, choices);
+    });
+  }
+
+  #noteDifference(txn: StoredTransaction, { before, after, diff }: { readonly before: Document; readonly after: Document; readonly diff: Document | undefined }, choices: InsertChoices | undefined): void {
     const { shape, statement } = choices ?? {};
     const images = this.options.keepsImages === true ? { before, after } : {};
     const o2 = Document.of({ _id: after.get('_id') });
-    const diff = shape === 'replacement' ? undefined : diffOf(before, after, shape);
     // What is not shorter is told whole, unless operators say which fields were written.
     const isWhole = diff === undefined || (shape === undefined && diff.byteLength >= after.byteLength);
     txn.note({ kind: isWhole ? 'replace' : 'update', space: this.#space, o: isWhole ? after : diff, o2, ...images, statement });
@@ -272,7 +306,7 @@ export class StoredCollection implements Collection {
   async #insertNumbered(txn: StoredTransaction, document: Document, choices: InsertChoices | undefined): Promise<void> {
     await txn.willWrite(this);
     const key = await nextRecordKey(txn, this);
-    const change = new DocumentChange(this, key, undefined, document);
+    const change = await changeOf(txn, document.byteLength, () => new DocumentChange(this, key, undefined, document));
     await change.check(txn);
     this.#noteInsert(txn, document, choices);
     await change.write(txn);
@@ -293,16 +327,24 @@ export class StoredCollection implements Collection {
     const txn = storedTransaction(transaction);
     if (equalBytes(before.toBytes(), after.toBytes())) return undefined;
     this.#checkReplacement(this.isKeyedById ? key : recordKeyOf(before, this.options.collation), before, after);
-    if (choices?.bypassValidation !== true) this.#validator.check(after, before);
+    const checked = choices?.bypassValidation === true ? undefined : this.#validate(txn, after, before);
+    if (checked !== undefined) return checked.then(() => this.#updateValid(txn, key, { before, after }, choices));
+    return this.#updateValid(txn, key, { before, after }, choices);
+  }
+
+  #updateValid(txn: StoredTransaction, key: RecordKey, { before, after }: { readonly before: Document; readonly after: Document }, choices: InsertChoices | undefined): Soon<void> {
     const place = this.#placeOf(key);
     const moved = this.#moved(key, after);
     if (!(moved instanceof Uint8Array) && this.#placeOf(moved.to) !== place) return this.#moveOver(txn, moved, { before, after }, choices);
-    const change = new DocumentChange(place, moved, before, after);
-    return afterSoon(txn.willWrite(this), () =>
-      afterSoon(change.check(txn), () => {
-        this.#noteUpdate(txn, before, after, choices);
-        return change.write(txn);
-      }),
+    const making = changeOf(txn, before.byteLength + after.byteLength, () => new DocumentChange(place, moved, before, after));
+    return afterSoon(making, (change) =>
+      afterSoon(txn.willWrite(this), () =>
+        afterSoon(change.check(txn), () =>
+          afterSoon(turnOf(txn, before), () =>
+            afterSoon(this.#noteUpdate(txn, before, after, choices), () => afterSoon(turnOf(txn, before), () => change.write(txn))),
+          ),
+        ),
+      ),
     );
   }
 
@@ -317,7 +359,7 @@ export class StoredCollection implements Collection {
     const into = new DocumentChange(this.#placeOf(to), to, undefined, after);
     await txn.willWrite(this);
     await into.check(txn);
-    this.#noteUpdate(txn, before, after, choices);
+    await this.#noteUpdate(txn, before, after, choices);
     await out.write(txn);
     await into.write(txn);
   }
@@ -346,11 +388,13 @@ export class StoredCollection implements Collection {
 
   remove(transaction: CatalogTransaction, key: RecordKey, before: Document, choices?: InsertChoices): Soon<void> {
     const txn = storedTransaction(transaction);
-    const change = new DocumentChange(this.#placeOf(key), key, before, undefined);
-    return afterSoon(txn.willWrite(this), () => {
-      this.#noteRemove(txn, before, choices);
-      return change.write(txn);
-    });
+    const making = changeOf(txn, before.byteLength, () => new DocumentChange(this.#placeOf(key), key, before, undefined));
+    return afterSoon(making, (change) =>
+      afterSoon(txn.willWrite(this), () => {
+        this.#noteRemove(txn, before, choices);
+        return change.write(txn);
+      }),
+    );
   }
 
   lock(transaction: CatalogTransaction, key: RecordKey): Soon<void> {
@@ -403,7 +447,7 @@ export class StoredCollection implements Collection {
     return afterSoon(txn.engine.get(this.catalogDictionary, unsizedKey(this.dictionary)), (row) => row === undefined);
   }
 
-  check(txn: CatalogTransaction, checkInterrupt?: () => void): Promise<CollectionCheck> {
+  check(txn: CatalogTransaction, checkInterrupt?: () => Soon<void>): Promise<CollectionCheck> {
     return checkCollection(txn, this, checkInterrupt);
   }
 }

@@ -2,6 +2,9 @@
 
 import { must } from '../base/assert.ts';
 import { compareBytes, concatBytes } from '../base/bytes.ts';
+import { atOneGo, mappedItems, overItems } from '../base/long-lists.ts';
+import { sortedOf } from '../base/long-sort.ts';
+import { looped } from '../base/long-work.ts';
 import { Document, elementValue, encodeKey, keyTypeBits } from '../bson/index.ts';
 import type { RawView } from '../bson/index.ts';
 import type { Cursor, DictionaryId, Direction, KeyRange, Totals } from '../engine/index.ts';
@@ -24,7 +27,7 @@ import { specialKeysOf } from './special/make-special-keys.ts';
 import type { SpecialKeys } from './special/special-keys.ts';
 import type { CatalogTransaction, Index, IndexDefinition, IndexEntry, RecordKey } from './types.ts';
 
-/** The rows of one document in one index, each key once. */
+/** The rows of one document in one index, in the order of their keys, each key once. */
 export interface DocumentRows {
   readonly rows: readonly IndexRow[];
   /** Multikey flags that the document needs, as `field * 256 + component`. */
@@ -52,6 +55,10 @@ export interface IndexShares {
 
 /** Stands for the row of a document that has none. */
 export const noRow: IndexRow = { key: noBits, value: noBits };
+
+/** So many bytes of a document are looked through in about the time of one step of a loop. */
+const BYTES_PER_STEP = 64;
+
 const noRows: DocumentRows = { rows: [], flags: [] };
 const noFlags: readonly number[] = [];
 
@@ -175,8 +182,8 @@ export class StoredIndex implements Index {
   }
 
   #specialRows(special: SpecialKeys, document: Document, recordKey: RecordKey): DocumentRows {
-    const { keys, isMultikey } = special.keysOf(document);
-    const rows = keys.map(({ values, plain }): IndexRow => {
+    const { keys, isMultikey } = atOneGo(document.byteLength / BYTES_PER_STEP, () => special.keysOf(document));
+    const rows = mappedItems(keys, ({ values, plain }): IndexRow => {
       const fields = encodeKey(values, special.directions);
       const exact = plain ?? values;
       const bits = keyTypeBits(exact);
@@ -188,8 +195,13 @@ export class StoredIndex implements Index {
   }
 
   #rowsOfArrays(document: RawView, recordKey: RecordKey): DocumentRows {
-    const rows: IndexRow[] = [];
-    const flags = new Set<number>();
+    const begin = (): ArrayRows => ({ rows: [], flags: new Set() });
+    // What has been gathered is kept where a long array is left for a while: the walk goes on behind it.
+    const { rows, flags } = must(looped(begin, (found) => this.#gather(document, recordKey, found)), 'rows are gathered');
+    return { rows: distinct(rows), flags: [...flags] };
+  }
+
+  #gather(document: RawView, recordKey: RecordKey, { rows, flags }: ArrayRows): true {
     this.#finder.find(document.bytes, document.start, {
       key: (slots) => {
         if (this.sparse && slots.every((slot) => slot.missing)) return;
@@ -201,7 +213,7 @@ export class StoredIndex implements Index {
       },
       array: (field, component) => flags.add(field * 256 + component),
     });
-    return { rows: distinct(rows), flags: [...flags] };
+    return true;
   }
 
   entry(key: Uint8Array, value: Uint8Array): IndexEntry {
@@ -254,7 +266,16 @@ export class StoredIndex implements Index {
   }
 }
 
+interface ArrayRows {
+  readonly rows: IndexRow[];
+  readonly flags: Set<number>;
+}
+
+/** Rows in the order of their keys, each key once. */
 function distinct(rows: readonly IndexRow[]): readonly IndexRow[] {
-  const sorted = [...rows].sort((a, b) => compareBytes(a.key, b.key));
-  return sorted.filter((row, i) => i === 0 || compareBytes(row.key, (sorted[i - 1] as IndexRow).key) !== 0);
+  const sorted = sortedOf(rows, (a, b) => compareBytes(a.key, b.key));
+  return overItems(sorted, (): IndexRow[] => [], (kept, row) => {
+    const last = kept.at(-1);
+    if (last === undefined || compareBytes(row.key, last.key) !== 0) kept.push(row);
+  });
 }

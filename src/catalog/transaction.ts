@@ -4,6 +4,7 @@
 
 import { AssertionError } from '../base/errors.ts';
 import type { Roster } from '../base/roster.ts';
+import type { Paced } from '../env/index.ts';
 import type { DictionaryId, Seq, Soon, Transaction, TransactionMode } from '../engine/index.ts';
 import { changedMeanwhile } from './refusal.ts';
 import type { Namespace } from './namespace.ts';
@@ -64,6 +65,7 @@ export class StoredTransaction implements CatalogTransaction {
   readonly mode: TransactionMode;
   readonly snapshot: Seq;
   readonly #observer: TransactionObserver;
+  pace: Paced | undefined;
   /** Whether it has changed names. */
   hasNameChanges = false;
   /** The name of the collection that is being loaded for it. */

@@ -3,6 +3,7 @@
 // collection.ts and transaction.ts. Errors are CommandError with MongoDB's codes, and EngineError where the engine speaks.
 
 import type { Binary, DateTime, Document, Timestamp, Value } from '../bson/index.ts';
+import type { Paced } from '../env/index.ts';
 import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode, TreeLevel } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
@@ -25,6 +26,8 @@ export interface CatalogTransaction {
   readonly snapshot: Seq;
   /** The engine's number of it. */
   readonly id: number;
+  /** The operation that works in it: long work on a document, and on its many index entries, lets others on in its turns. Undefined: it goes on to its end. */
+  pace: Paced | undefined;
   /**
    * From now on nobody else writes to the collections that it looks at, nor makes those that it finds missing, until it ends: what it reads is as if it were alone. A
    * collection that others have written since its snapshot, or are writing to, is `write-conflict`.
@@ -146,7 +149,7 @@ export interface CappedCopy {
   readonly sizeBytes: number;
   /** The copy takes the name of `from`; `to` is what it is called until then. */
   readonly replaces: boolean;
-  readonly checkInterrupt: () => void;
+  readonly checkInterrupt: () => Soon<void>;
 }
 
 export interface InsertChoices {
@@ -244,7 +247,7 @@ export interface Collection {
   /** The levels of the trees now, from the top: of each index by name, the documents under the name of the first. Not of partitioned collections. */
   levels(): Promise<ReadonlyMap<string, readonly TreeLevel[]>>;
   /** Every document has exactly its entries, every entry its document, totals agree. Problems in words. */
-  check(txn: CatalogTransaction, checkInterrupt?: () => void): Promise<CollectionCheck>;
+  check(txn: CatalogTransaction, checkInterrupt?: () => Soon<void>): Promise<CollectionCheck>;
 }
 
 /** What `Collection.check` found. */
@@ -289,7 +292,7 @@ export interface CollectionLoad {
   /** Takes a document, in any order; nobody sees it yet. What it may not be is refused as on insertion; duplicates are told by `finish`. */
   insert(document: Document): Soon<void>;
   /** Ends it and names the collection with the transaction. 11000: nothing of it is there. `abort` after it is for a transaction that was not committed. */
-  finish(checkInterrupt: () => void): Promise<void>;
+  finish(checkInterrupt: () => Soon<void>): Promise<void>;
   /** Gives everything back. */
   abort(): Promise<void>;
 }
@@ -298,7 +301,7 @@ export interface CollectionLoad {
 export interface Reindexing {
   readonly which: string | Document;
   readonly options: Document;
-  readonly checkInterrupt: () => void;
+  readonly checkInterrupt: () => Soon<void>;
 }
 
 /** How an index is kept on disk. */
@@ -374,14 +377,14 @@ export interface Catalog {
    * Builds indexes in transactions of its own, all or nothing; writers of the collection wait meanwhile. Makes the collection if needed.
    * 67, 85, 86, 11000, 171, 197 ...
    */
-  createIndexes(ns: Namespace, specs: readonly Document[], choices?: { readonly checkInterrupt?: () => void }): Promise<IndexesCreated>;
+  createIndexes(ns: Namespace, specs: readonly Document[], choices?: { readonly checkInterrupt?: () => Soon<void> }): Promise<IndexesCreated>;
   /** The same inside a transaction: only on a collection that is empty or made in it (263 otherwise). */
   createIndexesIn(txn: CatalogTransaction, ns: Namespace, specs: readonly Document[]): Promise<IndexesCreated>;
   /**
    * `collMod` with `unique: true`: an index that was prepared becomes unique, or is only looked at; gives the fields of the reply. Undefined where
    * `changes` ask for something else. 359 with `violations` where documents share a key.
    */
-  makeUnique(ns: Namespace, changes: Document, checkInterrupt: () => void): Promise<Document | undefined>;
+  makeUnique(ns: Namespace, changes: Document, checkInterrupt: () => Soon<void>): Promise<Document | undefined>;
   /** 26, 27, 72. */
   dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }>;
   builds(): readonly IndexBuild[];
@@ -409,5 +412,5 @@ export interface Catalog {
    * Removes them with the commit of a `statement`, by one message; their exact number. It waits a little for others who write to the
    * collection, then `locked`; they wait for it.
    */
-  removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => void): Promise<number>;
+  removeRange(txn: CatalogTransaction, collection: Collection, range: KeyRange, checkInterrupt: () => Soon<void>): Promise<number>;
 }

@@ -39,6 +39,11 @@ export class Validator {
     this.#filter = isTimed ? () => compileFilter(validator, options(), 'single') : () => filter;
   }
 
+  /** Whether it lets everything pass. */
+  get isEmpty(): boolean {
+    return this.#filter === undefined;
+  }
+
   /** 121 where `after` does not match and must. */
   check(after: Document, before: Document | undefined): void {
     const filter = this.#filter?.();

@@ -6,7 +6,7 @@ import { CommandError } from '../base/errors.ts';
 import type { NumberTable } from '../base/number-table.ts';
 import { Binary, BsonArray, Document, Double, type Timestamp, type Value } from '../bson/index.ts';
 import { compareTimes, type Soon } from '../catalog/index.ts';
-import { OperationContext, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
+import { OperationContext, Turns, type CommandAnswer, type CommandRequest, type ConnectionContext } from '../session/index.ts';
 import { isAtomicStatement, runAtomically } from './atomic-statement.ts';
 import type { Command, CommandContext, Reply, Run } from './command.ts';
 import { findCommand } from './command-table.ts';
@@ -58,6 +58,7 @@ export class CommandDispatcher {
   readonly #running: NumberTable<OperationContext>;
   readonly #options: CommandDispatcherOptions;
   readonly #sweeper: Sweeper;
+  readonly #turns: Turns;
   #nextOperation = 1;
   /** The last time told, and as it is told. */
   #toldTime: Timestamp | undefined;
@@ -68,6 +69,7 @@ export class CommandDispatcher {
     this.#server = server;
     this.#running = running;
     this.#options = options;
+    this.#turns = new Turns(server.env.tasks);
     this.#sweeper = serverSweeper(server);
   }
 
@@ -239,6 +241,7 @@ export class CommandDispatcher {
     const operation = new OperationContext({
       id: this.#nextOperation++,
       clock: this.#server.env.clock,
+      turns: this.#turns,
       connection,
       maxTimeMs: command.name === 'getMore' ? 0 : generic.maxTimeMs,
       session: admission.session,

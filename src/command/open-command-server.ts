@@ -4,10 +4,12 @@ import { NumberTable } from '../base/number-table.ts';
 import { ObjectIdGenerator } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
+import { WorkMemory } from '../exec/index.ts';
 import { ClusterClock, CursorRegistry, SessionRegistry, type OperationContext, type ServerCounters, type ServerLog } from '../session/index.ts';
 import { CommandDispatcher, type CommandDispatcherOptions } from './command-dispatcher.ts';
 import type { EngineReport } from './engine-report.ts';
 import { FailPoints } from './fail-points.ts';
+import { LargeWork } from './large-work.ts';
 import { RetryStore } from './retry-store.ts';
 import type { ServerControl, ServerOptions, ServerState } from './server-state.ts';
 import { TimeStore } from './time-store.ts';
@@ -34,6 +36,8 @@ export interface CommandServerParts {
 }
 
 const TRANSACTION_LIFETIME_SECONDS = 60;
+const WORK_BYTES_MAX = 256 * 1024 * 1024;
+const LARGE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The dispatcher of all commands over a catalog. */
 export async function openCommandServer(parts: CommandServerParts, options: CommandDispatcherOptions): Promise<CommandDispatcher> {
@@ -61,6 +65,8 @@ export async function openCommandServer(parts: CommandServerParts, options: Comm
     failPoints: new FailPoints(() => env.random.uint32() / 0x1_0000_0000),
     snapshots: new SnapshotStore(catalog, env.clock, time),
     ids,
+    largeWork: new LargeWork(parts.options.largeBytesMax ?? LARGE_BYTES_MAX, env.clock),
+    workMemory: new WorkMemory(parts.options.workBytesMax ?? WORK_BYTES_MAX),
     processId: ids.next(),
     operations: running,
     connections: new Set(),

@@ -4,12 +4,14 @@ import type { NumberTable } from '../base/number-table.ts';
 import type { ObjectId, ObjectIdGenerator, Value } from '../bson/index.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { Env } from '../env/index.ts';
+import type { WorkMemory } from '../exec/index.ts';
 import type { ClusterClock, ConnectionContext, CursorRegistry, OperationContext, ServerCounters, ServerLog, SessionRegistry } from '../session/index.ts';
 import type { FailPoints } from './fail-points.ts';
 import type { RetryStore } from './retry-store.ts';
 import type { TimeStore } from './time-store.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { EngineReport } from './engine-report.ts';
+import type { LargeWork } from './large-work.ts';
 import type { ConnectionTransactions } from './connection-transactions.ts';
 import type { DefaultConcerns } from './monitor/default-concerns.ts';
 import type { IndexFilters } from './monitor/index-filters.ts';
@@ -35,6 +37,10 @@ export interface ServerOptions {
   readonly authorization: boolean;
   /** Most bytes of the documents of one reply of a cursor that goes on: a client that wants more asks again. `BATCH_BYTES_MAX` where absent. */
   readonly batchBytesMax?: number;
+  /** Most bytes that sorts and groups of all operations hold in memory together; 256 MiB where absent. */
+  readonly workBytesMax?: number;
+  /** Most bytes of large documents that are changed at a time; 64 MiB where absent. */
+  readonly largeBytesMax?: number;
   /** Milliseconds from which a command is slow. */
   readonly slowMs: number;
   /** What was said at the start, by its path in the configuration file. */
@@ -75,6 +81,10 @@ export interface ServerState {
   readonly snapshots: SnapshotStore;
   readonly times: TimeStore;
   readonly ids: ObjectIdGenerator;
+  /** What sorts and groups of all operations hold in memory. */
+  readonly workMemory: WorkMemory;
+  /** Changes of large documents pass it. */
+  readonly largeWork: LargeWork;
   readonly operations: Pick<NumberTable<OperationContext>, 'size' | 'get' | 'values'>;
   /** Connections that have said hello and are open. */
   readonly connections: Set<ConnectionContext>;

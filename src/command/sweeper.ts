@@ -1,7 +1,7 @@
 // The server's own housekeeping: idle cursors and sessions are ended, transactions that have lived too long are aborted, records of
 // retryable writes that nobody may ask for any more are removed, and so are documents whose time to live is over.
 
-import { expireDocuments } from '../plan/index.ts';
+import { expireDocuments, type Interruptible } from '../plan/index.ts';
 import type { ServerState } from './server-state.ts';
 
 const PERIOD_MS = 1000;
@@ -55,15 +55,26 @@ function expiryPeriod(server: ServerState): number {
 
 async function expire(server: ServerState, signal: AbortSignal): Promise<void> {
   try {
-    await expireDocuments(server.catalog, server.env.clock.nowMs(), {
-      checkInterrupt: () => {
-        signal.throwIfAborted();
-      },
-    });
+    await expireDocuments(server.catalog, server.env.clock.nowMs(), backgroundWork(server, signal));
   } catch {
     // What could not be removed now is met again in a minute; an engine that cannot write says so by `fatal`.
     return;
   }
+}
+
+/** Work of the server itself: it lets others on at every step. */
+function backgroundWork({ env }: ServerState, signal: AbortSignal): Interruptible {
+  const checkInterrupt = (): void => {
+    signal.throwIfAborted();
+  };
+  return {
+    checkInterrupt,
+    sliceIsOver: true,
+    turn: () => {
+      checkInterrupt();
+      return env.tasks.pause();
+    },
+  };
 }
 
 async function keepTimeAhead(server: ServerState): Promise<void> {

@@ -7,6 +7,7 @@ import { CommandError, EngineError } from '../base/errors.ts';
 import { afterSoon, type CatalogTransaction, type Collection, type Namespace, type Soon } from '../catalog/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { CommandContext } from './command.ts';
+import { largeDocumentBytes } from './large-work.ts';
 import { noteWrite } from './note-write.ts';
 
 /**
@@ -54,6 +55,8 @@ export class WriteSeries {
   #places: number[] = [];
   #bytes = 0;
   #stopped = false;
+  /** What it holds of the room for large documents. */
+  #large = 0;
   #noRoomSinceMs: number | undefined;
 
   constructor(context: CommandContext, ns: Namespace) {
@@ -111,6 +114,14 @@ export class WriteSeries {
     this.#collection = undefined;
   }
 
+  /** Waits for room to change a document of so many bytes; it is held until the present part is committed or given up. */
+  enterLarge(bytes: number): Promise<void> | undefined {
+    const { transaction, server } = this.#context;
+    if (bytes < largeDocumentBytes || transaction !== undefined || this.#large > 0) return undefined;
+    this.#large = bytes;
+    return server.largeWork.enter(bytes);
+  }
+
   /** Adds to the size of the present part. */
   weigh(bytes: number): void {
     this.#bytes += bytes;
@@ -119,7 +130,8 @@ export class WriteSeries {
   /** Runs a step. Throws what ends the whole statement; what was done before it is kept unless the engine failed. */
   add(step: WriteStep, place: number = 0): Soon<void> {
     const { transaction, operation } = this.#context;
-    operation.checkInterrupt();
+    const turn = operation.turn();
+    if (turn !== undefined) return turn.then(() => this.add(step, place));
     if (transaction !== undefined) return this.#addTo(transaction.storage, step, place);
     const done = this.#stopped || this.#try(step, place);
     if (done !== true) return this.#retry(step, place, done);
@@ -127,6 +139,7 @@ export class WriteSeries {
   }
 
   async #addTo(txn: CatalogTransaction, step: WriteStep, place: number): Promise<void> {
+    txn.pace = this.#context.operation;
     if (!(await step.run(txn, place))) this.#stopped = true;
   }
 
@@ -153,9 +166,15 @@ export class WriteSeries {
     this.#forget();
   }
 
+  #begin(): CatalogTransaction {
+    const txn = this.#context.server.catalog.begin('statement');
+    txn.pace = this.#context.operation;
+    return txn;
+  }
+
   /** True when the step is done; false when it must be tried again in another transaction. */
   #try(step: WriteStep, place: number): Soon<boolean> {
-    const txn = (this.#txn ??= this.#context.server.catalog.begin('statement'));
+    const txn = (this.#txn ??= this.#begin());
     const mark = txn.mark();
     let goesOn: Soon<boolean>;
     try {
@@ -245,6 +264,8 @@ export class WriteSeries {
   }
 
   #forget(): void {
+    if (this.#large > 0) this.#context.server.largeWork.leave(this.#large);
+    this.#large = 0;
     this.#txn?.abort();
     this.#txn = undefined;
     this.#collection = undefined;

@@ -27,7 +27,7 @@ import { treeLevels } from './tree-shape.ts';
 import { rewriteJob } from './tree/job/rewrite-job.ts';
 import type { RewritePlace } from './tree/job/rewrite-job.ts';
 import { ownTransaction } from './txn/lock-table.ts';
-import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, LiveTransaction, Load, LockRequest, Seq, Transaction, TransactionMode, TreeLevel, VerifyReport } from './types.ts';
+import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, LiveTransaction, Load, LockRequest, Seq, Soon, Transaction, TransactionMode, TreeLevel, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
 const catalogDictionary = 1 as DictionaryId;
@@ -85,7 +85,7 @@ class FileEnvironment implements Environment {
     return load;
   }
 
-  async rewrite(id: DictionaryId, progress: () => void = () => undefined): Promise<void> {
+  async rewrite(id: DictionaryId, progress: () => Soon<void> = () => undefined): Promise<void> {
     const { state } = this.#engine;
     state.checkUsable();
     const tree = state.treeAt(id, state.visible);
@@ -94,7 +94,7 @@ class FileEnvironment implements Environment {
     while (!place.done) {
       const done = await this.#background.runJob(tree, (context) => rewriteJob(tree, context, place));
       if (!done) throw new EngineError('no-space', 'there is no space to write the dictionary anew');
-      progress();
+      await progress();
     }
   }
 

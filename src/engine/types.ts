@@ -361,7 +361,7 @@ export interface Environment {
    * Writes every leaf of a dictionary anew, with what waited above it, as its options say now; reads and commits go on beside it. `progress` is called after
    * each step, and ends the work by throwing. `no-space`, `unknown-dictionary`.
    */
-  rewrite(id: DictionaryId, progress?: () => void): Promise<void>;
+  rewrite(id: DictionaryId, progress?: () => Soon<void>): Promise<void>;
   checkpoint(): Promise<void>;
   verify(): Promise<VerifyReport>;
   /**

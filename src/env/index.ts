@@ -7,6 +7,8 @@ export type { Network, NetworkAddress, NetworkListener, NetworkPeer } from './ne
 export type { ServedChannel, WorkerChannel } from './worker-thread.ts';
 export { serveChannels } from './worker-thread.ts';
 export { openHostEnv, openMemoryEnv } from './host-env.ts';
+export { inSlices } from './in-slices.ts';
+export type { Paced } from './in-slices.ts';
 export { MemoryFiles } from './memory-files.ts';
 export { openHostNetwork } from './network.ts';
 export { bytesPassed, watchGarbage } from './garbage.ts';

@@ -1,45 +1,27 @@
-// Sources made of sources: one document to one or none, one to many, all before any. Each asks `checkInterrupt` at each batch and lets the
-// event loop turn when it has worked for long, so that no pipeline holds the server up.
+// Sources made of sources: one document to one or none, one to many, all before any. Each asks for its operation's turn at each batch, and works
+// on single documents in slices, so that no pipeline holds the server up.
 
 import type { Document } from '../bson/index.ts';
 import { carryMetadata } from '../query/index.ts';
+import { inSlices } from '../env/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
-import type { SourceProvider } from './stage.ts';
 
 /** The most documents that a batch of ours has. */
 export const BATCH_DOCUMENTS_MAX = 256;
-const SLICE_MS = 4;
-
-/** Counts the time since the event loop last turned here. */
-export class Pacer {
-  readonly #provider: SourceProvider;
-  #since: number | undefined;
-
-  constructor(provider: SourceProvider) {
-    this.#provider = provider;
-  }
-
-  /** To be awaited between batches: throws if the operation must stop, and lets the loop turn if it is time. */
-  async turn(context: OperationContext): Promise<void> {
-    context.checkInterrupt();
-    const now = context.clock.monotonicMs();
-    this.#since ??= now;
-    if (now - this.#since < SLICE_MS) return;
-    await this.#provider.pause();
-    this.#since = context.clock.monotonicMs();
-  }
-}
-
+/** After so many documents it is asked whether it is time for others. */
+const DOCUMENTS_BETWEEN_LOOKS = 16;
 /** Each document changed, or left out where `change` gives undefined. */
 export function mapped(source: BatchSource, change: (document: Document) => Document | undefined): BatchSource {
   return {
     async next(context) {
       const batch = await source.next(context);
       if (batch === undefined) return undefined;
-      context.checkInterrupt();
       const made: Document[] = [];
-      for (const document of batch) {
-        const changed = change(document);
+      for (const [index, document] of batch.entries()) {
+        const turn = index % DOCUMENTS_BETWEEN_LOOKS === 0 ? context.turn() : undefined;
+        if (turn !== undefined) await turn;
+        const changing = inSlices(context, () => change(document));
+        const changed = changing instanceof Promise ? await changing : changing;
         if (changed === undefined) continue;
         carryMetadata(document, changed);
         made.push(changed);
@@ -60,7 +42,7 @@ export function expanded(source: BatchSource, expand: (document: Document) => It
         if (batch === undefined) return undefined;
         open = eachOf(batch, expand);
       }
-      context.checkInterrupt();
+      await context.turn();
       const made: Document[] = [];
       while (made.length < BATCH_DOCUMENTS_MAX) {
         const step = open.next();
@@ -88,16 +70,14 @@ function* eachOf(batch: readonly Document[], expand: (document: Document) => Ite
 /** Takes all documents of a source in, batch by batch; `take` may wait. */
 export async function drain(
   source: BatchSource,
-  provider: SourceProvider,
   context: OperationContext,
   take: (batch: readonly Document[]) => unknown,
 ): Promise<void> {
-  const pacer = new Pacer(provider);
   for (;;) {
     const batch = await source.next(context);
     if (batch === undefined) break;
     await take(batch);
-    await pacer.turn(context);
+    await context.turn();
   }
 }
 
@@ -110,7 +90,7 @@ export function gathered(source: BatchSource, gather: (context: OperationContext
         made = (await gather(context))[Symbol.iterator]();
         source.close();
       }
-      context.checkInterrupt();
+      await context.turn();
       const batch: Document[] = [];
       while (batch.length < BATCH_DOCUMENTS_MAX) {
         const step = made.next();
@@ -148,24 +128,20 @@ export function concatenated(first: BatchSource, second: (context: OperationCont
   };
 }
 
-/** What a stage makes as it goes on, which may wait. The generator ends with the source: what it holds it must let go in a `finally`. */
-export function streamed(
-  source: BatchSource,
-  provider: SourceProvider,
-  make: (turn: () => Promise<void>, context: OperationContext) => AsyncGenerator<readonly Document[], void>,
-): BatchSource {
-  const pacer = new Pacer(provider);
+/**
+ * What a stage makes as it goes on, which may wait. The generator ends with the source: what it holds it must let go in a `finally`.
+ * `operation` gives the one that waits for the next batch.
+ */
+export function streamed(source: BatchSource, make: (operation: () => OperationContext) => AsyncGenerator<readonly Document[], void>): BatchSource {
   let made: AsyncGenerator<readonly Document[], void> | undefined;
-  let current: OperationContext | undefined;
+  let current: OperationContext;
   let closed = false;
-  const turn = async (): Promise<void> => {
-    if (current !== undefined) await pacer.turn(current);
-  };
   return {
     async next(context) {
       if (closed) return undefined;
+      await context.turn();
       current = context;
-      made ??= make(turn, context);
+      made ??= make(() => current);
       const step = await made.next();
       return step.done === true ? undefined : step.value;
     },

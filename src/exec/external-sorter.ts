@@ -1,11 +1,12 @@
-// A sort of more than memory holds: runs are sorted in memory, written to a scratch place when they are 100 MB, and merged as they are read.
-// Without such a place it refuses. Follows the manual's page "$sort (aggregation)", section "Memory Restrictions".
+// A sort of more than memory holds: runs are sorted in memory, written to a scratch place when all work of the server holds too much, and merged as
+// they are read. Beyond 100 MB it refuses where disk may not be used. Follows the manual's page "$sort (aggregation)", section "Memory Restrictions".
 
 import { BinaryHeap } from '../base/binary-heap.ts';
 import { compareBytes } from '../base/bytes.ts';
 import { BATCH_DOCUMENTS_MAX } from './batches.ts';
 import { MEMORY_BYTES_MAX } from './memory.ts';
-import type { Scratch, ScratchOpener, ScratchPlace } from './scratch.ts';
+import type { Scratch, ScratchPlace, Workspace } from './scratch.ts';
+import type { WorkHold } from './work-memory.ts';
 
 /** What is sorted: by its key, then by its order of arrival. */
 export interface Sortable {
@@ -20,7 +21,7 @@ export interface SortCodec<E extends Sortable> {
 }
 
 const RUN_ENTRIES = 2048;
-const FRAME_BYTES = 256 * 1024;
+const FRAME_BYTES = 64 * 1024;
 const ENTRY_BYTES = 64;
 
 const compare = (left: Sortable, right: Sortable): number => compareBytes(left.key, right.key) || left.order - right.order;
@@ -35,7 +36,8 @@ interface Run<E> {
 /** Sorts what is added. `relieve` is to be awaited from time to time: it writes out what is too much. */
 export class ExternalSorter<E extends Sortable> {
   readonly #codec: SortCodec<E>;
-  readonly #openScratch: ScratchOpener;
+  readonly #workspace: Workspace | undefined;
+  readonly #hold: WorkHold | undefined;
   readonly #refusal: () => Error;
   readonly #bytesMax: number;
   #scratch: Scratch | undefined;
@@ -43,11 +45,14 @@ export class ExternalSorter<E extends Sortable> {
   #runs: E[][] = [];
   #open: E[] = [];
   #bytes = 0;
+  /** What was written out. */
+  #bytesAside = 0;
 
-  /** `refusal`: what is thrown beyond `bytesMax` where nothing may be written. */
-  constructor(codec: SortCodec<E>, openScratch: ScratchOpener, refusal: () => Error, bytesMax: number = MEMORY_BYTES_MAX) {
+  /** `refusal`: what is thrown beyond `bytesMax` where disk may not be used. */
+  constructor(codec: SortCodec<E>, workspace: Workspace | undefined, refusal: () => Error, bytesMax: number = MEMORY_BYTES_MAX) {
     this.#codec = codec;
-    this.#openScratch = openScratch;
+    this.#workspace = workspace;
+    this.#hold = workspace?.memory.open();
     this.#refusal = refusal;
     this.#bytesMax = bytesMax;
   }
@@ -64,16 +69,20 @@ export class ExternalSorter<E extends Sortable> {
     if (this.#open.length >= RUN_ENTRIES) this.#closeRun();
   }
 
-  /** Writes all that is in memory out, if that is too much; refuses where nothing may be written. */
+  /** Writes all that is in memory out, if that is too much; refuses beyond the limit where disk may not be used. */
   async relieve(): Promise<void> {
-    if (this.#bytes <= this.#bytesMax) return;
-    if (this.#openScratch === undefined) throw this.#refusal();
-    this.#scratch ??= await this.#openScratch();
+    const exceeds = this.#bytes + this.#bytesAside > this.#bytesMax;
+    if (exceeds && this.#workspace?.mayExceed !== true) throw this.#refusal();
+    const mustGiveWay = this.#hold?.holds(this.#bytes) === true;
+    if (this.#workspace === undefined || (!mustGiveWay && this.#bytes <= this.#bytesMax)) return;
+    this.#scratch ??= await this.#workspace.openScratch();
     const places: ScratchPlace[] = [];
     for await (const batch of this.#merged(this.#memoryRuns())) places.push(...(await this.#write(this.#scratch, batch)));
     this.#written.push(places);
     this.#runs = [];
+    this.#bytesAside += this.#bytes;
     this.#bytes = 0;
+    this.#hold?.holds(0);
   }
 
   /** All of it in order, or the first `limit`. Runs once; afterwards it is to be closed. */
@@ -92,6 +101,7 @@ export class ExternalSorter<E extends Sortable> {
     this.#open = [];
     this.#scratch?.close();
     this.#scratch = undefined;
+    this.#hold?.close();
   }
 
   #closeRun(): void {

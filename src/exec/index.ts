@@ -8,4 +8,5 @@ export { stageNames } from './stage-table.ts';
 export { windowOperators } from './window/window-function.ts';
 export { ExternalSorter } from './external-sorter.ts';
 export type { SortCodec } from './external-sorter.ts';
-export type { Scratch, ScratchOpener, ScratchPlace } from './scratch.ts';
+export type { Scratch, ScratchPlace, Workspace } from './scratch.ts';
+export { WorkMemory } from './work-memory.ts';

@@ -60,7 +60,7 @@ export class NestedPipeline {
   async collect(provider: SourceProvider, context: OperationContext, run: { stage: string; filter?: Document }): Promise<Document[]> {
     const source = await this.open(provider, context, run.filter);
     try {
-      return await collect(source, provider, context, run.stage);
+      return await collect(source, context, run.stage);
     } finally {
       source.close();
     }
@@ -81,13 +81,12 @@ export class NestedPipeline {
 /** All documents of a source; refused beyond the memory that `stage` may have. */
 export async function collect(
   source: BatchSource,
-  provider: SourceProvider,
   context: OperationContext,
   stage: string,
 ): Promise<Document[]> {
   const found: Document[] = [];
   let bytes = 0;
-  await drain(source, provider, context, (batch) => {
+  await drain(source, context, (batch) => {
     for (const document of batch) {
       found.push(document);
       bytes += document.byteLength;

@@ -15,7 +15,7 @@ export function written(source: BatchSource, provider: SourceProvider, request: 
       if (provider.openOutput === undefined) throw refuse(20, 'this pipeline may not write');
       const sink = await provider.openOutput(request, context);
       try {
-        await drain(source, provider, context, (batch) => sink.write(batch, context));
+        await drain(source, context, (batch) => sink.write(batch, context));
         await sink.finish(context);
       } catch (error) {
         await sink.abandon();

@@ -1,5 +1,7 @@
-// A place for what does not fit in memory while a stage works: bytes written once, read back by their place. Whoever opened one closes it;
-// nothing of it outlives that. Where it lies is the business of who runs pipelines.
+// Where a stage works: memory that it shares with others, and a place for what does not fit there: bytes written once, read back by their place.
+// Whoever opened one closes it; nothing of it outlives that. Where it lies is the business of who runs pipelines.
+
+import type { WorkMemory } from './work-memory.ts';
 
 /** Where written bytes lie. */
 export interface ScratchPlace {
@@ -14,5 +16,11 @@ export interface Scratch {
   close(): void;
 }
 
-/** Opens a scratch place; undefined: nothing may be written. */
-export type ScratchOpener = (() => Promise<Scratch>) | undefined;
+/** What stages of an operation work in. */
+export interface Workspace {
+  readonly memory: WorkMemory;
+  /** Opens a scratch place. */
+  openScratch(): Promise<Scratch>;
+  /** Whether a stage may hold more than MongoDB's limit for one (`allowDiskUse`). How much of it is in memory is the server's business. */
+  readonly mayExceed: boolean;
+}

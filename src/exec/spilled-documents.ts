@@ -30,6 +30,8 @@ export class SpilledDocuments {
   readonly #seed: number;
   readonly #parts: Part[] = Array.from({ length: PARTS }, () => ({ buffer: [], bytes: 0, places: [] }));
   #full: Part[] = [];
+  /** Of all that was put aside. */
+  bytes = 0;
 
   constructor(scratch: Scratch, seed: number) {
     this.#scratch = scratch;
@@ -42,6 +44,7 @@ export class SpilledDocuments {
     const bytes = document.toBytes();
     part.buffer.push(bytes);
     part.bytes += bytes.length;
+    this.bytes += bytes.length;
     if (part.bytes >= BUFFER_BYTES && !this.#full.includes(part)) this.#full.push(part);
   }
 

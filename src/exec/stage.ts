@@ -3,7 +3,7 @@
 
 import type { Document, Value } from '../bson/index.ts';
 import type { Dependencies, QueryOptions, Variable } from '../query/index.ts';
-import type { ScratchOpener } from './scratch.ts';
+import type { Workspace } from './scratch.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 
 /** What a stage asks for when it reads another collection. Everything but the name may be left out. */
@@ -69,16 +69,14 @@ export interface SystemStageRequest {
   readonly isNested: boolean;
 }
 
-/** Where stages get documents other than those from below, and time. Implemented by who runs pipelines. */
+/** Where stages get documents other than those from below. Implemented by who runs pipelines. */
 export interface SourceProvider {
   /** Opens a collection, as the operation's snapshot sees it; one that does not exist is empty. */
   collection(request: CollectionRequest, context: OperationContext): Promise<BatchSource>;
-  /** Lets the event loop turn. */
-  pause(): Promise<void>;
   /** Paths of a collection's geospatial indexes, by kind; undefined where there is no such collection. Absent where there are no indexes. */
   geoPaths?(database: string, collection: string): Promise<{ readonly flat: readonly string[]; readonly sphere: readonly string[] } | undefined>;
-  /** Opens a place for what does not fit in memory; absent where nothing may be written (`allowDiskUse: false`). */
-  readonly openScratch?: ScratchOpener;
+  /** What stages that gather much work in; absent: they are kept in memory, and refuse beyond MongoDB's limit. */
+  readonly workspace?: Workspace;
   /** Opens what `$out` and `$merge` write to; absent where a pipeline may not write. */
   openOutput?(request: OutputRequest, context: OperationContext): Promise<OutputSink>;
   /** The documents of a stage that tells of the server; absent where there is none. Refuses a wrong specification. */

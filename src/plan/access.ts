@@ -57,10 +57,10 @@ export interface Access {
 }
 
 /** A filter of these conditions; undefined where there is none. */
-export function filterOfAll(nodes: readonly FilterNode[]): { readonly test: Filter | undefined; readonly shown: Document | undefined } {
+export function filterOfAll(nodes: readonly FilterNode[]): { readonly test: Filter | undefined; readonly shown: (() => Document) | undefined } {
   if (nodes.length === 0) return { test: undefined, shown: undefined };
   const node = andOf(nodes);
-  return { test: filterOf(node), shown: describeFilter(node) };
+  return { test: filterOf(node), shown: () => describeFilter(node) };
 }
 
 /** The whole collection. */

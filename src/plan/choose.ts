@@ -13,6 +13,7 @@ import { holdsAll } from './implication.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { everything, isEverything } from './interval.ts';
 import type { Interruptible } from './row.ts';
+import { inSlices } from '../env/index.ts';
 import { boundsFor } from './special-bounds.ts';
 
 const costOfEntry = 0.4;
@@ -42,9 +43,10 @@ export interface Chosen {
 
 /** The cheapest way. */
 export async function chooseAccess(choice: Choice, context: Interruptible): Promise<Chosen> {
-  const candidates = candidatesOf(choice);
-  if (candidates.length === 1) return { access: accessOf(choice, must(candidates[0], 'one')), rejected: [] };
-  if (candidates.length === 0) return { access: (await unionOf(choice, context)) ?? collectionAccess(choice.collection, choice.conditions, 1), rejected: [] };
+  const finding = inSlices(context, () => candidatesOf(choice));
+  const candidates = finding instanceof Promise ? await finding : finding;
+  if (candidates.length === 1) return { access: await inSlices(context, () => accessOf(choice, must(candidates[0], 'one'))), rejected: [] };
+  if (candidates.length === 0) return { access: (await unionOf(choice, context)) ?? (await inSlices(context, () => collectionAccess(choice.collection, choice.conditions, 1))), rejected: [] };
   return chooseByCost(choice, candidates, context);
 }
 
@@ -82,7 +84,7 @@ async function unionOf(choice: Choice, context: Interruptible): Promise<Access |
     if (node.kind !== 'or') continue;
     const branches: Access[] = [];
     for (const child of node.children) {
-      const conditions = conditionsOf(child);
+      const conditions = await inSlices(context, () => conditionsOf(child));
       const wanted: Wanted = { ...choice.wanted, output: 'none', sort: undefined, bare: false };
       const branch: Choice = { ...choice, conditions, wanted };
       if (candidatesOf(branch).length === 0) break;
@@ -100,9 +102,9 @@ async function chooseByCost(choice: Choice, candidates: readonly IndexBounds[], 
   const sizes = await estimateSizes({ txn, collection, candidates: bounded, whole: limit === undefined }, context);
   const sizeFor = (bounds: IndexBounds): number => sizes.get(bounds) ?? total;
   const smallest = Math.min(total, ...bounded.map(sizeFor));
-  const ranked = candidates
+  const ranked = await inSlices(context, () => candidates
     .map((bounds) => ({ access: accessOf(choice, bounds), cost: costOf(choice, bounds, { entries: sizeFor(bounds), matching: smallest }) }))
-    .sort((a, b) => a.cost - b.cost);
+    .sort((a, b) => a.cost - b.cost));
   const both = intersectionOf(choice, bounded, { sizeFor, total });
   const best = must(ranked[0], 'a candidate');
   const rejected = ranked.slice(1).map(({ access }) => access);

@@ -5,7 +5,7 @@ import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Collection, Cursor, Direction, KeyRange } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
-import { batchBytes, batchRows, rangeAfter } from './row.ts';
+import { batchBytes, nextRows, passes, rangeAfter, shownFilter } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** COLLSCAN. */
@@ -15,11 +15,11 @@ export class CollectionScan implements PlanStage {
   readonly #collection: Collection;
   readonly #filter: Filter | undefined;
   readonly #direction: Direction;
-  readonly #shown: Document | undefined;
+  readonly #shown: (() => Document) | undefined;
   readonly #range: KeyRange;
 
   /** `shown`: the filter as `explain` prints it. */
-  constructor(collection: Collection, filter: { readonly test: Filter | undefined; readonly shown: Document | undefined }, direction: Direction, range: KeyRange = {}) {
+  constructor(collection: Collection, filter: { readonly test: Filter | undefined; readonly shown: (() => Document) | undefined }, direction: Direction, range: KeyRange = {}) {
     this.#range = range;
     this.#collection = collection;
     this.#filter = filter.test;
@@ -34,8 +34,7 @@ export class CollectionScan implements PlanStage {
   }
 
   details(): readonly (readonly [string, Value])[] {
-    const shown: [string, Value][] = this.#shown === undefined || this.#shown.isEmpty ? [] : [['filter', this.#shown]];
-    return [...shown, ['direction', this.#direction > 0 ? 'forward' : 'backward']];
+    return [...shownFilter(this.#shown), ['direction', this.#direction > 0 ? 'forward' : 'backward']];
   }
 
   statistics(counters: Counters): readonly (readonly [string, Value])[] {
@@ -51,7 +50,7 @@ class ScanSource implements RowSource {
   #generation: number;
   #cursor: Cursor;
   #last: Uint8Array | undefined;
-  #rows = 16;
+  #rows = 4;
 
    
   constructor(scan: (last: Uint8Array | undefined) => Cursor, filter: Filter | undefined, execution: Execution, counters: Counters) {
@@ -64,16 +63,18 @@ class ScanSource implements RowSource {
   }
 
   async next(context: Interruptible): Promise<readonly Row[] | undefined> {
-    context.checkInterrupt();
+    const turn = context.turn();
+    this.#rows = nextRows(this.#rows, turn !== undefined);
+    if (turn !== undefined) await turn;
     if (this.#generation !== this.#execution.generation) this.#goOn();
     const found = this.#cursor.nextBatch({ rows: this.#rows, bytes: batchBytes });
     const batch = found instanceof Promise ? await found : found;
-    this.#rows = Math.min(this.#rows * 4, batchRows);
     if (batch.length === 0) return undefined;
     const rows: Row[] = [];
     for (let i = 0; i < batch.length; i++) {
       const bytes = batch.value(i);
-      if (this.#filter?.matchesRaw(bytes, 0) === false) continue;
+      const passed = passes(this.#filter, bytes, context);
+      if (!(passed instanceof Promise ? await passed : passed)) continue;
       rows.push({ key: batch.key(i).slice(), document: Document.fromBytes(bytes.slice()), entry: undefined });
     }
     this.#last = batch.key(batch.length - 1).slice();

@@ -4,6 +4,7 @@
 // Under a collation the texts of bounds are sort keys, as they are in an index of that collation.
 // Follows the rules of MongoDB's page "Query Optimization" and what its `explain` shows.
 
+import { firstIndex, mappedItems, overItems } from '../base/long-lists.ts';
 import { BsonArray, bsonUndefined, classOf, collated, classOfTypeByte, Document, maxKey, minKey, Double, Regex, typeClass, Decimal128 } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { CompareNode, FilterNode, PathNode, Pattern } from '../query/index.ts';
@@ -25,7 +26,7 @@ export function boundsOf(node: PathNode | Extract<FilterNode, { readonly kind: '
     case 'compare':
       return compareBounds({ ...node, value: collated(node.value, node.collation) });
     case 'in':
-      return inBounds(node.values.map((value) => collated(value, node.collation)), node.patterns);
+      return inBounds(mappedItems(node.values, (value) => collated(value, node.collation)), node.patterns);
     case 'regex':
       return patternBounds(node.pattern);
     case 'exists':
@@ -79,15 +80,23 @@ function equalityBounds(value: Value): ConditionBounds | undefined {
   return { intervals: unite([point(first), point(value)]), exact: false };
 }
 
+interface Gathered {
+  readonly intervals: Interval[];
+  exact: boolean;
+}
+
+function gather(all: Gathered, { intervals, exact }: ConditionBounds): void {
+  for (const interval of intervals) all.intervals.push(interval);
+  all.exact &&= exact;
+}
+
 function inBounds(values: readonly Value[], patterns: readonly Pattern[]): ConditionBounds | undefined {
-  const parts: ConditionBounds[] = [];
-  for (const value of values) {
-    const part = equalityBounds(value);
-    if (part === undefined) return undefined;
-    parts.push(part);
-  }
-  for (const pattern of patterns) parts.push(patternBounds(pattern));
-  return { intervals: unite(parts.flatMap(({ intervals }) => intervals)), exact: parts.every(({ exact }) => exact) };
+  if (firstIndex(values, (value) => value === bsonUndefined) >= 0) return undefined;
+  const gathered = overItems(values, (): Gathered => ({ intervals: [], exact: true }), (all, value) => {
+    gather(all, equalityBounds(value) ?? unbounded);
+  });
+  for (const pattern of patterns) gather(gathered, patternBounds(pattern));
+  return { intervals: unite(gathered.intervals), exact: gathered.exact };
 }
 
 function patternBounds(pattern: Pattern): ConditionBounds {

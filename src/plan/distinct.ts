@@ -1,6 +1,9 @@
 // `distinct`: the values at a path, each once, elements of arrays singly (manual: "distinct"). Where an index holds the path the values are
 // read from it alone.
 
+import { mappedItems, overItems } from '../base/long-lists.ts';
+import { sortedOf } from '../base/long-sort.ts';
+import { inSlices } from '../env/index.ts';
 import { compareBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, collated, encodeKey, parsePath, visitPath } from '../bson/index.ts';
@@ -21,8 +24,11 @@ export async function distinctValues(target: QueryTarget, request: DistinctReque
   try {
     for (;;) {
       const batch = await source.next(context);
-      if (batch === undefined) return values.inOrder();
-      for (const document of batch) values.add(document);
+      if (batch === undefined) return await inSlices(context, () => values.inOrder());
+      for (const document of batch) {
+        const adding = inSlices(context, () => { values.add(document); });
+        if (adding instanceof Promise) await adding;
+      }
     }
   } finally {
     source.close();
@@ -42,12 +48,13 @@ class DistinctValues {
   }
 
   inOrder(): readonly Value[] {
-    return this.#found.sort((a, b) => compareBytes(a.key, b.key)).map(({ value }) => value);
+    return mappedItems(sortedOf(this.#found, (a, b) => compareBytes(a.key, b.key)), ({ value }) => value);
   }
 
+  /** Takes the values of a document in; once or again, where it was broken off. */
   add(document: Document): void {
     visitPath(document.raw, this.#path, (value, _offset, whole) => {
-      if (value instanceof BsonArray && !whole) for (const element of value.items()) this.#addValue(element);
+      if (value instanceof BsonArray && !whole) overItems(value.items(), () => this, (_, element) => { this.#addValue(element); });
       else if (value !== undefined) this.#addValue(value);
       return false;
     });

@@ -93,7 +93,7 @@ async function countInTurn(counters: readonly EntryCounter[], { txn, whole, leas
   for (const cap of whole ? wholeCaps : caps) {
     if (least <= cap) break;
     for (const counter of counters) await counter.countTo(txn, cap);
-    context.checkInterrupt();
+    await context.turn();
     least = Math.min(least, ...counters.filter((counter) => counter.isComplete).map((counter) => counter.count));
   }
   if (!whole) return;

@@ -65,9 +65,7 @@ async function expireRange(catalog: Catalog, ns: Namespace, { nowMs, context }: 
     const range = collection === undefined || rule === undefined ? undefined : primaryRange(collection, expired(rule, nowMs));
     if (collection === undefined || range === undefined || !catalog.canRemoveRange(collection, range)) return 0;
     if (!(await isMuch(txn, collection, range))) return 0;
-    const removed = await catalog.removeRange(txn, collection, range, () => {
-      context.checkInterrupt();
-    });
+    const removed = await catalog.removeRange(txn, collection, range, () => context.turn());
     await txn.commit();
     return removed;
   } catch (error) {

@@ -5,13 +5,13 @@ import { compareBytes } from '../base/bytes.ts';
 import type { Document, Value } from '../bson/index.ts';
 import type { Collection } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
-import { batchBytes, batchRows } from './row.ts';
+import { batchBytes, batchRows, matches, shownFilter } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** What a fetch does. */
 export interface FetchParts {
   readonly collection: Collection;
-  readonly filter: { readonly test: Filter | undefined; readonly shown: Document | undefined };
+  readonly filter: { readonly test: Filter | undefined; readonly shown: (() => Document) | undefined };
   /** Whether rows leave in the order they came in. */
   readonly keepsOrder: boolean;
 }
@@ -19,6 +19,8 @@ export interface FetchParts {
 /** The first keys are read as they come: what fits in one batch keeps the order of the index. */
 const gatheredMin = 128;
 const gatheredMax = 65536;
+/** So often a batch looks whether its slice is over. */
+const rowsBetweenLooks = 16;
 const gatheredBytesMax = 8 * 1024 * 1024;
 
 /** FETCH. */
@@ -38,8 +40,7 @@ export class Fetch implements PlanStage {
   }
 
   details(): readonly (readonly [string, Value])[] {
-    const { shown } = this.#parts.filter;
-    return shown === undefined || shown.isEmpty ? [] : [['filter', shown]];
+    return shownFilter(this.#parts.filter.shown);
   }
 
   statistics(counters: Counters): readonly (readonly [string, Value])[] {
@@ -69,7 +70,8 @@ class FetchSource implements RowSource {
   }
 
   async next(context: Interruptible): Promise<readonly Row[] | undefined> {
-    context.checkInterrupt();
+    const turn = context.turn();
+    if (turn !== undefined) await turn;
     if (this.#at >= this.#gathered.length && !(await this.#gather(context))) return undefined;
     const { collection, filter } = this.#parts;
     const rows: Row[] = [];
@@ -81,9 +83,15 @@ class FetchSource implements RowSource {
       const document = found instanceof Promise ? await found : found;
       this.#counters.docsExamined += 1;
       this.#counters.works += 1;
-      if (document === undefined || filter.test?.matches(document) === false) continue;
+      if (document === undefined) continue;
+      const passed = filter.test === undefined || matches(filter.test, document, context);
+      if (!(passed instanceof Promise ? await passed : passed)) continue;
       bytes += document.byteLength;
       rows.push({ key: row.key, document, entry: row.entry });
+      if (this.#at % rowsBetweenLooks === 0 && context.sliceIsOver) {
+        this.#at += 1;
+        break;
+      }
     }
     this.#counters.advanced += rows.length;
     return rows;

@@ -3,6 +3,7 @@
 import type { Document, Value } from '../bson/index.ts';
 import type { Collection, RecordKey } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
+import { matches } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 /** IDHACK. */
@@ -35,7 +36,7 @@ export class IdLookup implements PlanStage {
         counters.keysExamined += 1;
         counters.docsExamined += 1;
         counters.works += 1;
-        if (this.#filter?.matches(document) === false) return undefined;
+        if (this.#filter !== undefined && !(await matches(this.#filter, document, context))) return undefined;
         counters.advanced += 1;
         return [{ key: this.#key, document, entry: undefined }];
       },

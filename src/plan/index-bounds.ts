@@ -3,6 +3,7 @@
 // bounds the field (those inside one `$elemMatch` together), and two fields that go through the same array are not both bounded unless by one
 // `$elemMatch`. Follows MongoDB's page "Multikey Index Bounds".
 
+import { firstIndex } from '../base/long-lists.ts';
 import type { Index } from '../catalog/index.ts';
 import { suits } from './conditions.ts';
 import type { Conditions, Leaf } from './conditions.ts';
@@ -55,7 +56,7 @@ function missesArrays(index: Index, field: number, leaf: Leaf): boolean {
 function isSettled(index: Index, field: number, leaf: Leaf): boolean {
   if (!leaf.bounds.exact || leaf.element !== undefined) return false;
   if (!isMultikeyField(index, field)) return true;
-  return !leaf.negative && !leaf.bounds.intervals.some(({ low, high }) => low === null || high === null);
+  return !leaf.negative && firstIndex(leaf.bounds.intervals, ({ low, high }) => low === null || high === null) < 0;
 }
 
 /** For a field with arrays: the one condition, or the conditions of one `$elemMatch`, that may bound it. */
@@ -98,6 +99,6 @@ function rank(group: readonly Leaf[]): number {
 /** How narrow intervals look: 3 points, 2 a few intervals, 1 many or a complement, 0 everything. */
 export function rankIntervals(intervals: Intervals): number {
   if (isEverything(intervals)) return 0;
-  if (intervals.every(isPoint)) return intervals.length <= 1 ? 4 : 3;
+  if (firstIndex(intervals, (interval) => !isPoint(interval)) < 0) return intervals.length <= 1 ? 4 : 3;
   return intervals.length === 1 ? 2 : 1;
 }

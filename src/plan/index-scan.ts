@@ -10,7 +10,7 @@ import type { EntryReader } from './entry-reader.ts';
 import { describeBounds } from './describe-bounds.ts';
 import type { IndexBounds } from './index-bounds.ts';
 import { KeySet } from './key-set.ts';
-import { bareRow, batchBytes, batchRows, rangeAfter } from './row.ts';
+import { bareRow, batchBytes, batchRows, passes, rangeAfter, shownFilter } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 import type { ScanRanges } from './scan-ranges.ts';
 
@@ -24,7 +24,7 @@ export interface IndexScanParts {
   /** Tested on the document that a clustering index carries. */
   readonly documentFilter: Filter | undefined;
   /** What of the filter is tested here, as `explain` prints it. */
-  readonly shown: Document | undefined;
+  readonly shown: (() => Document) | undefined;
   /** What rows carry beside their key: their entry, the document of a clustering index. */
   readonly carries: { readonly entry: boolean; readonly document: boolean };
   /** For a count: rows say nothing, not even their key. */
@@ -62,7 +62,7 @@ export class IndexScan implements PlanStage {
   details(): readonly (readonly [string, Value])[] {
     const { index } = this;
     const { shown, direction, bounds } = this.parts;
-    const filter: [string, Value][] = shown === undefined || shown.isEmpty ? [] : [['filter', shown]];
+    const filter = shownFilter(shown);
     return [...filter, ...describeIndex(index), ['direction', direction > 0 ? 'forward' : 'backward'], ['indexBounds', describeBounds(bounds, direction)]];
   }
 
@@ -123,7 +123,8 @@ class IndexSource implements RowSource {
   }
 
   async next(context: Interruptible): Promise<readonly Row[] | undefined> {
-    context.checkInterrupt();
+    const turn = context.turn();
+    if (turn !== undefined) await turn;
     if (this.#generation !== this.#execution.generation) this.#giveUpCursor();
     const rows: Row[] = [];
     let examined = 0;
@@ -139,7 +140,8 @@ class IndexSource implements RowSource {
         const key = batch.key(i);
         const value = batch.value(i);
         bytes += key.length + value.length;
-        this.#take(rows, key, value);
+        const taken = this.#take(rows, { key, value }, context);
+        if (taken instanceof Promise) await taken;
       }
       // A batch that is well short of both limits is the last of its range.
       if (batch.length === 0 || (batch.length < this.#rows && bytes < batchBytes / 2)) this.#endRange();
@@ -169,14 +171,19 @@ class IndexSource implements RowSource {
     this.#generation = this.#execution.generation;
   }
 
-  #take(rows: Row[], key: Uint8Array, value: Uint8Array): void {
+  #take(rows: Row[], { key, value }: { readonly key: Uint8Array; readonly value: Uint8Array }, context: Interruptible): void | Promise<void> {
     const { bounds, scan, entryFilter, documentFilter } = this.#parts;
     this.#counters.keysExamined += 1;
     this.#counters.works += 1;
     if (scan.test?.(key) === false) return;
     const entry = bounds.index.entry(key, value);
     if (entryFilter !== undefined && !entryFilter.test.matches(entryFilter.reader.documentOf(entry))) return;
-    if (documentFilter !== undefined && entry.document !== undefined && !documentFilter.matchesRaw(entry.document, 0)) return;
+    const passed = documentFilter === undefined || entry.document === undefined || passes(documentFilter, entry.document, context);
+    if (passed === true) this.#give(rows, entry);
+    else if (passed !== false) return passed.then((later) => { if (later) this.#give(rows, entry); });
+  }
+
+  #give(rows: Row[], entry: IndexEntry): void {
     if (this.#seen !== undefined && !this.#isNew(this.#seen, entry)) return;
     this.#counters.advanced += 1;
     rows.push(this.#row(entry));

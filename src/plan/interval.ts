@@ -1,6 +1,9 @@
 // Intervals of values in BSON's order, and lists of them: ascending, apart from each other. They say which values of an indexed field a
 // condition can match. Brackets of types are intervals too, as MongoDB prints them: numbers `[-inf.0, inf.0]`, strings `["", {})`.
 
+import { overItems } from '../base/long-lists.ts';
+import { sortedOf } from '../base/long-sort.ts';
+import { looped } from '../base/long-work.ts';
 import {
   Binary,
   BsonArray,
@@ -81,36 +84,50 @@ const isEmpty = ({ low, lowInside, high, highInside }: Interval): boolean => {
 
 /** Values in both. */
 export function intersect(a: Intervals, b: Intervals): Intervals {
-  const both: Interval[] = [];
-  let i = 0;
-  let j = 0;
-  for (;;) {
-    const left = a[i];
-    const right = b[j];
-    if (left === undefined || right === undefined) return both;
-    const from = compareLows(left, right) >= 0 ? left : right;
-    const leftEndsFirst = compareHighs(left, right) <= 0;
-    const to = leftEndsFirst ? left : right;
-    const common = { low: from.low, lowInside: from.lowInside, high: to.high, highInside: to.highInside };
-    if (!isEmpty(common)) both.push(common);
-    if (leftEndsFirst) i += 1;
-    else j += 1;
+  if (isEverything(a)) return b;
+  if (isEverything(b)) return a;
+  const state: Meeting = { both: [], i: 0, j: 0 };
+  if (a.length + b.length <= FEW) {
+    while (!meet(a, b, state));
+    return state.both;
   }
+  return looped(() => state, (meeting) => meet(a, b, meeting))?.both ?? [];
+}
+
+/** Lists of no more intervals are intersected in one go. */
+const FEW = 32;
+
+interface Meeting {
+  readonly both: Interval[];
+  i: number;
+  j: number;
+}
+
+/** Intersects the next two; true: there are no more. */
+function meet(a: Intervals, b: Intervals, meeting: Meeting): boolean {
+  const left = a[meeting.i];
+  const right = b[meeting.j];
+  if (left === undefined || right === undefined) return true;
+  const from = compareLows(left, right) >= 0 ? left : right;
+  const leftEndsFirst = compareHighs(left, right) <= 0;
+  const to = leftEndsFirst ? left : right;
+  const common = { low: from.low, lowInside: from.lowInside, high: to.high, highInside: to.highInside };
+  if (!isEmpty(common)) meeting.both.push(common);
+  if (leftEndsFirst) meeting.i += 1;
+  else meeting.j += 1;
+  return false;
 }
 
 /** Values in any. */
 export function unite(intervals: Intervals): Intervals {
-  const sorted = [...intervals].sort(compareLows);
-  const united: Interval[] = [];
-  for (const next of sorted) {
+  return overItems(sortedOf(intervals, compareLows), (): Interval[] => [], (united, next) => {
     const last = united[united.length - 1];
     if (last === undefined || areApart(last, next)) {
       united.push(next);
     } else if (compareHighs(last, next) < 0) {
       united[united.length - 1] = { ...last, high: next.high, highInside: next.highInside };
     }
-  }
-  return united;
+  });
 }
 
 /** Whether there is room between `a` and `b`, which begins at or after `a`. */
@@ -121,15 +138,13 @@ function areApart(a: Interval, b: Interval): boolean {
 
 /** Values in none. */
 export function complement(intervals: Intervals): Intervals {
-  const rest: Interval[] = [];
-  let low: Value = minKey;
-  let lowInside = true;
-  for (const interval of intervals) {
-    const gap = { low, lowInside, high: interval.low, highInside: !interval.lowInside };
-    if (!isEmpty(gap)) rest.push(gap);
-    low = interval.high;
-    lowInside = !interval.highInside;
-  }
+  const begin = (): { readonly rest: Interval[]; low: Value; lowInside: boolean } => ({ rest: [], low: minKey, lowInside: true });
+  const { rest, low, lowInside } = overItems(intervals, begin, (state, interval) => {
+    const gap = { low: state.low, lowInside: state.lowInside, high: interval.low, highInside: !interval.lowInside };
+    if (!isEmpty(gap)) state.rest.push(gap);
+    state.low = interval.high;
+    state.lowInside = !interval.highInside;
+  });
   const gap = { low, lowInside, high: maxKey, highInside: true };
   if (!isEmpty(gap)) rest.push(gap);
   return rest;

@@ -10,7 +10,8 @@ import { noteMetadata } from '../query/index.ts';
 import type { Projection } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import type { EntryReader } from './entry-reader.ts';
-import type { Counters, Execution, Row, RowSource } from './row.ts';
+import type { Counters, Execution, Interruptible, Row, RowSource } from './row.ts';
+import { inSlices } from '../env/index.ts';
 
 /** What is made of rows. */
 export interface OutputParts {
@@ -23,6 +24,13 @@ export interface OutputParts {
   /** Documents carry their keys beside their fields. */
   readonly carriesKey: EntryReader | undefined;
   readonly showRecordId: boolean;
+}
+
+/** What making documents of rows goes on in. */
+export interface OutputRun {
+  readonly execution: Execution;
+  readonly counters: Counters;
+  readonly context: Interruptible;
 }
 
 /** Makes documents of rows. */
@@ -42,19 +50,22 @@ export class Output {
     return projection.kind === 'inclusion' && projection.fieldsNeeded?.some((path) => path.includes('.')) === false ? 'PROJECTION_SIMPLE' : 'PROJECTION_DEFAULT';
   }
 
-  async documentsOf(rows: readonly Row[], execution: Execution, counters: Counters): Promise<readonly Document[]> {
+  async documentsOf(rows: readonly Row[], run: OutputRun): Promise<readonly Document[]> {
     const documents: Document[] = [];
     for (const row of rows) {
-      const made = this.#documentOf(row, execution, counters);
+      const made = this.#documentOf(row, run);
       documents.push(made instanceof Promise ? await made : made);
     }
     return documents;
   }
 
-  #documentOf(row: Row, execution: Execution, counters: Counters): Document | Promise<Document> {
-    const { covered, returnKey } = this.parts;
+  #documentOf(row: Row, { execution, counters, context }: OutputRun): Document | Promise<Document> {
+    const { covered, returnKey, projection } = this.parts;
     if (returnKey !== undefined) return keyDocument(row, returnKey);
-    if (covered === undefined || row.entry === undefined) return this.#project(row, row.document ?? Document.empty);
+    if (covered === undefined || row.entry === undefined) {
+      const document = row.document ?? Document.empty;
+      return projection === undefined ? this.#project(row, document) : inSlices(context, () => this.#project(row, document));
+    }
     const values = covered.reader.valuesOf(row.entry);
     const doubtful = covered.paths.some((path) => values[covered.indexed.indexOf(path)] === null);
     if (doubtful) return this.#fetched(row, execution, counters);
@@ -117,7 +128,7 @@ export class OutputSource implements BatchSource {
       const rows = await this.#rows.next(context);
       if (rows === undefined) return undefined;
       this.#counters.advanced += rows.length;
-      return await this.#output.documentsOf(rows, this.#execution, this.#counters);
+      return await this.#output.documentsOf(rows, { execution: this.#execution, counters: this.#counters, context });
     } catch (error) {
       throw error instanceof EngineError && error.code === 'unknown-dictionary' ? killed(error) : error;
     }

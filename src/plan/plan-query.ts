@@ -30,22 +30,21 @@ import { boundsFor } from './special-bounds.ts';
 import { TotalRows } from './total-rows.ts';
 import { StoredPlan } from './stored-plan.ts';
 import type { Plan, QueryRequest, QueryTarget } from './types.ts';
+import { inSlices } from '../env/index.ts';
 import { Window } from './window.ts';
 
 /** Chooses how to answer the request. Refuses hints that mean nothing (2). */
 export async function planQuery(target: QueryTarget, request: QueryRequest, context: Interruptible): Promise<Plan> {
   const { collection } = target;
-  const conditions = conditionsOf(request.filter.shape);
+  const parting = inSlices(context, () => conditionsOf(request.filter.shape));
+  const conditions = parting instanceof Promise ? await parting : parting;
   if (collection === undefined || conditions.conjuncts.some(isNever)) return nothing(target, request);
   const wanted = wantedOf(request);
   const chosen = await choose(target, { collection, conditions, wanted, request }, context);
-  const stage = stagesAbove(chosen.access, collection, request, wanted);
-  return new StoredPlan({
-    target,
-    request,
-    stage,
-    output: outputOf(chosen.access, collection, request, wanted),
-    rejected: chosen.rejected.map((access) => stagesAbove(access, collection, request, wanted)),
+  return inSlices(context, () => {
+    const stage = stagesAbove(chosen.access, collection, request, wanted);
+    const output = outputOf(chosen.access, collection, request, wanted);
+    return new StoredPlan({ target, request, stage, output, rejected: chosen.rejected.map((access) => stagesAbove(access, collection, request, wanted)) });
   });
 }
 
@@ -91,7 +90,8 @@ async function choose({ txn, watch }: QueryTarget, question: Question, context: 
   if (settled !== undefined) return settled;
   const only = watch?.indexFilters?.(queryShape(request));
   const hinted = only === undefined ? hintedIndex(collection, request.hint) : undefined;
-  const demanded = demandedAccess(collection, { conditions, wanted, hinted, few: rowsMax(request) !== undefined });
+  const demanding = inSlices(context, () => demandedAccess(collection, { conditions, wanted, hinted, few: rowsMax(request) !== undefined }));
+  const demanded = demanding instanceof Promise ? await demanding : demanding;
   if (demanded !== undefined) return alone(demanded);
   if (only !== undefined) return chooseAmong(allowedIndexes(collection, only), question, txn, context);
   return hinted?.kind === 'natural' ? naturalAccess(hinted.direction, question) : chooseHinted(hinted?.index, question, txn, context);
@@ -107,7 +107,7 @@ async function chooseHinted(hinted: Index | undefined, question: Question, txn: 
   const { collection, conditions, wanted, request } = question;
   const limit = rowsMax(request);
   if (hinted?.kind === 'wildcard') return hintedWildcard(hinted, question, { txn, limit }, context);
-  if (hinted !== undefined) return alone(hintedAccess(hinted, question));
+  if (hinted !== undefined) return alone(await inSlices(context, () => hintedAccess(hinted, question)));
   if (hasRange(request)) throw new CommandError(51173, 'Location51173', 'When using min()/max() a hint of which index to use must be provided');
   if (wanted.output === 'none' && conditions.conjuncts.length === 0) return alone(totalsAccess(collection));
   const id = collection.isKeyedById ? idOf(conditions, collection) : undefined;
@@ -218,7 +218,7 @@ function stagesAbove(access: Access, collection: Collection, request: QueryReque
       pattern: wanted.sortPattern,
       limit: limit > 0 ? skip + limit : undefined,
       bytesMax: request.sortBytesMax ?? sortBytesMaxDefault,
-      openScratch: request.openScratch,
+      workspace: request.workspace,
     });
   }
   if (skip > 0) stage = new Window(stage, 'SKIP', skip);

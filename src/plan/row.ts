@@ -3,12 +3,18 @@
 
 import { must } from '../base/assert.ts';
 import type { Document, Value } from '../bson/index.ts';
+import { inSlices } from '../env/index.ts';
 import type { CatalogTransaction, Direction, KeyRange, RecordKey } from '../catalog/index.ts';
+import type { Filter } from '../query/index.ts';
 
 /** What work asks at every batch whether it must stop; an operation's context is one. */
 export interface Interruptible {
   /** Throws if it must. */
   checkInterrupt(): void;
+  /** The same, and a promise of the next slice where work has gone on for long: to be awaited before it goes on. */
+  turn(): Promise<void> | undefined;
+  /** Whether `turn` would give one. */
+  readonly sliceIsOver: boolean;
 }
 
 export interface Row {
@@ -127,6 +133,33 @@ export interface PlanStage {
   statistics(counters: Counters): readonly (readonly [string, Value])[];
 }
 
+/** Documents of fewer bytes take a quick filter no time. */
+export const longBytes = 16384;
+
+/** Whether the document at the front of the bytes passes; in slices where that may take long. */
+export function passes(filter: Filter | undefined, bytes: Uint8Array, context: Interruptible): boolean | Promise<boolean> {
+  if (filter === undefined) return true;
+  if (filter.isQuick && bytes.length < longBytes) return filter.matchesRaw(bytes, 0);
+  return inSlices(context, () => filter.matchesRaw(bytes, 0));
+}
+
+/** As `passes`, of a document, on which the filter may note what it finds out. */
+export function matches(filter: Filter, document: Document, context: Interruptible): boolean | Promise<boolean> {
+  if (filter.isQuick && document.byteLength < longBytes) return filter.matches(document);
+  return inSlices(context, () => filter.matches(document));
+}
+
+/** What `explain` shows of a filter; nothing where it is empty. */
+export function shownFilter(shown: (() => Document) | undefined): readonly (readonly [string, Value])[] {
+  const filter = shown?.();
+  return filter === undefined || filter.isEmpty ? [] : [['filter', filter]];
+}
+
 /** Rows and bytes of one batch: as many as keep a slice short, and memory small where documents are large. */
 export const batchRows = 256;
 export const batchBytes: number = 1 << 20;
+
+/** Rows of the next batch: more each time, fewer where the one before filled a slice. */
+export function nextRows(rows: number, sliceWasOver: boolean): number {
+  return sliceWasOver ? Math.max(rows >> 1, 1) : Math.min(rows * 4, batchRows);
+}

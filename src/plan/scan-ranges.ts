@@ -3,6 +3,7 @@
 
 import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { must } from '../base/assert.ts';
+import { mappedItems } from '../base/long-lists.ts';
 import { encodeKey, keyAfter, skipKeyField } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import type { Direction, KeyRange } from '../catalog/index.ts';
@@ -41,9 +42,20 @@ function rangeOf({ low, lowInside, high, highInside }: Interval, direction: Dire
 }
 
 /** The intervals of one field as ranges, ascending by bytes. */
-function fieldRanges(intervals: Intervals, direction: Direction): ByteRange[] {
-  const ranges = intervals.map((interval) => rangeOf(interval, direction));
-  return direction > 0 ? ranges : ranges.reverse();
+function fieldRanges(intervals: Intervals, direction: Direction): readonly ByteRange[] {
+  if (intervals.length <= FEW) return madeRanges(intervals, direction);
+  const known = rangesOfMany[direction].get(intervals) ?? madeRanges(intervals, direction);
+  rangesOfMany[direction].set(intervals, known);
+  return known;
+}
+
+/** Ranges of more intervals are kept: a planner asks for them several times. */
+const FEW = 64;
+const rangesOfMany: Readonly<Record<Direction, WeakMap<Intervals, readonly ByteRange[]>>> = { [1]: new WeakMap(), [-1]: new WeakMap() };
+
+function madeRanges(intervals: Intervals, direction: Direction): readonly ByteRange[] {
+  const ranges = mappedItems(intervals, (interval) => rangeOf(interval, direction));
+  return direction > 0 ? ranges : ranges.toReversed();
 }
 
 /** The ranges and tests for the bounds of an index. */
@@ -53,7 +65,7 @@ export function scanRanges({ index, fields }: IndexBounds): ScanRanges {
   let field = 0;
   for (; field < fields.length; field++) {
     const intervals = fields[field] as Intervals;
-    if (!intervals.every(isPoint) || prefixes.length * intervals.length > prefixesMax) break;
+    if (prefixes.length * intervals.length > prefixesMax || !intervals.every(isPoint)) break;
     const points = fieldRanges(intervals, directions[field] as Direction).map(({ from }) => from);
     prefixes = prefixes.flatMap((prefix) => points.map((bytes) => concatBytes([prefix, bytes])));
   }

@@ -6,10 +6,11 @@ import { compareBytes, concatBytes } from '../base/bytes.ts';
 import { CommandError } from '../base/errors.ts';
 import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
+import { inSlices } from '../env/index.ts';
 import { ExternalSorter } from '../exec/index.ts';
-import type { ScratchOpener, SortCodec } from '../exec/index.ts';
+import type { SortCodec, Workspace } from '../exec/index.ts';
 import type { SortKey } from '../query/index.ts';
-import { batchRows } from './row.ts';
+import { batchRows, longBytes } from './row.ts';
 import type { Counters, Execution, Interruptible, PlanStage, Row, RowSource } from './row.ts';
 
 export const sortBytesMaxDefault: number = 100 * 1024 * 1024;
@@ -20,7 +21,7 @@ export interface SortParts {
   /** Rows that will be taken at most (skip included); undefined: all. */
   readonly limit: number | undefined;
   readonly bytesMax: number;
-  readonly openScratch: ScratchOpener;
+  readonly workspace: Workspace | undefined;
 }
 
 /** SORT. */
@@ -100,6 +101,7 @@ class SortSource implements RowSource {
 
   async next(context: Interruptible): Promise<readonly Row[] | undefined> {
     if (this.#closed) return undefined;
+    await context.turn();
     const { limit } = this.#parts;
     this.#rows ??= limit !== undefined && limit <= FEW_ROWS ? this.#few(limit, context) : this.#all(context);
     const step = await this.#rows.next();
@@ -126,8 +128,8 @@ class SortSource implements RowSource {
   }
 
   async *#all(context: Interruptible): AsyncGenerator<readonly Sorted[], void> {
-    const { bytesMax, limit, openScratch } = this.#parts;
-    const sorter = new ExternalSorter(codec, openScratch, () => tooMuch(bytesMax), bytesMax);
+    const { bytesMax, limit, workspace } = this.#parts;
+    const sorter = new ExternalSorter(codec, workspace, () => tooMuch(bytesMax), bytesMax);
     try {
       for await (const entries of this.#read(context)) {
         for (const entry of entries) sorter.add(entry, entry.bytes);
@@ -147,11 +149,15 @@ class SortSource implements RowSource {
       const rows = await this.#input.next(context);
       if (rows === undefined) return;
       this.#counters.works += rows.length;
-      yield rows.map((row) => {
+      const entries: Sorted[] = [];
+      for (const row of rows) {
         const document = row.document as Document;
-        this.#counters.sortedBytes += document.byteLength;
-        return { key: key.keyOf(document), order: order++, row, bytes: document.byteLength + row.key.length + 64 };
-      });
+        const { byteLength } = document;
+        this.#counters.sortedBytes += byteLength;
+        const made = byteLength < longBytes ? key.keyOf(document) : await inSlices(context, () => key.keyOf(document));
+        entries.push({ key: made, order: order++, row, bytes: byteLength + row.key.length + 64 });
+      }
+      yield entries;
     }
   }
 

@@ -116,7 +116,7 @@ export class StoredPlan implements Plan {
   async #countEntries(stage: IndexScan, execution: Execution, context: Interruptible): Promise<number> {
     const counter = new EntryCounter(stage.parts.bounds);
     for (let cap = 4096; !counter.isComplete; cap += 4096) {
-      context.checkInterrupt();
+      await context.turn();
       await counter.countTo(execution.txn, cap);
     }
     const counters = execution.countersOf(stage);

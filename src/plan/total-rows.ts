@@ -27,14 +27,14 @@ export class TotalRows implements PlanStage {
     const counters = execution.countersOf(this);
     let left = this.count(execution);
     return {
-      next: (context) => {
-        context.checkInterrupt();
-        if (left === 0) return Promise.resolve(undefined);
+      next: async (context) => {
+        await context.turn();
+        if (left === 0) return undefined;
         const rows = left >= rowsOfBatch ? fullBatch : fullBatch.slice(0, left);
         left -= rows.length;
         counters.advanced += rows.length;
         counters.works += rows.length;
-        return Promise.resolve(rows);
+        return rows;
       },
       close: () => {
         left = 0;

@@ -4,7 +4,7 @@
 import type { Document, Value } from '../bson/index.ts';
 import type { CatalogTransaction, Collection, Namespace, RecordKey } from '../catalog/index.ts';
 import type { Collation } from '../collation/index.ts';
-import type { ScratchOpener } from '../exec/index.ts';
+import type { Workspace } from '../exec/index.ts';
 import type { Filter, Projection, SortKey } from '../query/index.ts';
 import type { BatchSource, OperationContext } from '../session/index.ts';
 import type { Interruptible, Renewal } from './row.ts';
@@ -36,7 +36,7 @@ export interface QueryRequest {
   /** Whether documents carry the key of the index that they are found by (`$meta`). */
   readonly carriesKey?: boolean | undefined;
   /** Opens a place for a sort of more than that; absent: nothing may be written. */
-  readonly openScratch?: ScratchOpener | undefined;
+  readonly workspace?: Workspace | undefined;
   /** Most bytes a sort that no index gives may hold: 100 MiB when absent. Beyond: 292. */
   readonly sortBytesMax?: number | undefined;
 }

@@ -3,7 +3,7 @@
 
 export { compileExpression, createCompiler } from './expression/compile.ts';
 export type { Compiler } from './expression/compiler.ts';
-export { Dependencies, Variable } from './expression/expression.ts';
+export { Dependencies, isLight, Variable } from './expression/expression.ts';
 export type { Expression, ExpressionForm, ExpressionOptions } from './expression/expression.ts';
 export { compileFilter, filterOf } from './filter/filter.ts';
 export { languageNames } from './language-names.ts';

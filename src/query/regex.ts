@@ -64,6 +64,8 @@ function engineOf(parsed: ParsedRegex): Engine {
     backtracking ??= new BacktrackingRegex(parsed);
     return backtracking.find(text, from);
   };
+  const alone = plainText(itemsOf(parsed.root).length === 1 ? itemsOf(parsed.root)[0] : undefined);
+  if (alone !== undefined && alone !== '') return { test: (text) => text.includes(alone), find: (text, from) => findText(text, from, alone) };
   const plain = plainTest(parsed.root);
   // Text alone needs no engine to be found, so none is made before it is asked where.
   const linear = plain === undefined ? compileLinear(parsed.root) : undefined;
@@ -74,6 +76,11 @@ function engineOf(parsed: ParsedRegex): Engine {
     // RE2 eats the newline that `$` only looks at.
     find: (text, from) => (eatsNewline && text.endsWith('\n') ? slow(text, from) : findMatch(linear, text, from)),
   };
+}
+
+function findText(text: string, from: number, wanted: string): PatternMatch | undefined {
+  const start = text.indexOf(wanted, from);
+  return start < 0 ? undefined : { start, end: start + wanted.length, captures: [] };
 }
 
 function compileLinear(root: RegexNode): RE2JS | undefined {

@@ -2,6 +2,7 @@
 // its greatest going down, over all parts of a compound specification together. Follows the manual's pages "sort()" and "$sort".
 
 import { compareBytes } from '../base/bytes.ts';
+import { overItems } from '../base/long-lists.ts';
 import { BsonArray, Decimal128, decodeElement, describeField, describeValue, Document, Double, collated, encodeKey, findField, isNumber, parsePath, roundNumber, truncateNumber } from '../bson/index.ts';
 import type { KeyDirection, Path, Value } from '../bson/index.ts';
 import type { Collation } from '../collation/index.ts';
@@ -95,11 +96,11 @@ export function sortKeyOf(parts: readonly SortPart[], collation?: Collation): So
     const encode = (values: readonly Value[]): Uint8Array => encodePlain(known === undefined ? values : values.map((value, i) => metaValue(metas[i], known) ?? value));
     const values = plainValues(doc, paths);
     if (values !== undefined) return encode(values);
-    let least: Uint8Array | undefined;
-    for (const tuple of tuplesOf(doc, paths, refuseParallel)) {
+    const begin = (): { least: Uint8Array | undefined } => ({ least: undefined });
+    const { least } = overItems(tuplesOf(doc, paths, refuseParallel), begin, (state, tuple) => {
       const key = encode(tuple);
-      if (least === undefined || compareBytes(key, least) < 0) least = key;
-    }
+      if (state.least === undefined || compareBytes(key, state.least) < 0) state.least = key;
+    });
     return least ?? encodeKey([], directions);
   };
   return { parts, collation, keyOf, compare: (a, b) => compareBytes(keyOf(a), keyOf(b)) };

@@ -2,8 +2,10 @@
 // empty array at the end of a path is undefined (below null), and an array on the way of several paths is entered by all of them
 // together. Follows the manual's pages "Multikey Indexes" and "Sort Order: Arrays".
 
+import { looped } from '../base/long-work.ts';
 import { BsonArray, bsonUndefined, decodeElement, Document, findField } from '../bson/index.ts';
 import type { Path, Value } from '../bson/index.ts';
+import { overElements } from './elements.ts';
 
 /** How far one path has come: at a value (missing: undefined), with components from `next` on still to go. */
 interface Step {
@@ -21,9 +23,13 @@ export interface ParallelArrays {
 /** The tuples of the document, in the order of its arrays; at least one. `onParallel` must throw. */
 export function tuplesOf(doc: Document, paths: readonly Path[], onParallel: (arrays: ParallelArrays) => never): Value[][] {
   const steps = paths.map((path): Step => ({ path, at: doc, next: 0 }));
-  const tuples: Value[][] = [];
-  expand(steps, tuples, onParallel);
-  return tuples;
+  const begin = (): Value[][] => [];
+  // What has been gathered is kept where a long array is left for a while; a tuple that is there twice means nothing.
+  const tuples = looped(begin, (found) => {
+    expand(steps, found, onParallel);
+    return true;
+  });
+  return tuples ?? [];
 }
 
 function expand(steps: readonly Step[], tuples: Value[][], onParallel: (arrays: ParallelArrays) => never): void {
@@ -44,14 +50,14 @@ function expand(steps: readonly Step[], tuples: Value[][], onParallel: (arrays: 
     expand(emptied, tuples, onParallel);
     return;
   }
-  for (const item of array.items()) {
+  overElements(array, () => tuples, (_, item) => {
     const entered = moved.map((step): Step => {
       if (!isOpen(step)) return step;
       if (isLeaf(step)) return ended(step, item);
       return item instanceof Document ? { ...step, at: item } : ended(step, null);
     });
     expand(entered, tuples, onParallel);
-  }
+  });
 }
 
 function isLeaf(step: Step): boolean {

@@ -21,3 +21,4 @@ export type { OperationCounts } from './server-counters.ts';
 export { ServerLog } from './server-log.ts';
 export type { LogComponent, LogMessage, LogSink, Severity } from './server-log.ts';
 export { SESSION_TIMEOUT_MINUTES, SessionRegistry } from './session-registry.ts';
+export { Turns } from './turns.ts';

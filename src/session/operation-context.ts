@@ -8,6 +8,7 @@ import { interruptError, type Interruptible, type InterruptReason } from './inte
 import type { ConnectionContext } from './request.ts';
 import type { LogicalSession } from './logical-session.ts';
 import type { OpenTransaction } from './open-transaction.ts';
+import type { Turns } from './turns.ts';
 
 /** What is known of an operation when it starts. */
 export interface OperationOptions {
@@ -20,6 +21,8 @@ export interface OperationOptions {
   readonly writes?: boolean;
   /** Whether it ends when its client has gone: true for reads; a write is done also for a client that does not wait for the answer. */
   readonly endsWithClient: boolean;
+  /** Whom it waits for its turns with; absent: it works on to its end. */
+  readonly turns?: Turns;
 }
 
 /** What a plan that was run says of itself. */
@@ -68,6 +71,8 @@ export class OperationContext implements Interruptible {
   /** Whether it changes data. */
   readonly writes: boolean;
   readonly #endsWithClient: boolean;
+  readonly #turns: Turns | undefined;
+  #sliceSinceMs: number;
   #deadline: number;
   #interrupt: InterruptReason | undefined;
   #idleMs = 0;
@@ -81,7 +86,9 @@ export class OperationContext implements Interruptible {
     this.transaction = options.transaction;
     this.writes = options.writes ?? false;
     this.#endsWithClient = options.endsWithClient;
+    this.#turns = options.turns;
     this.startedMs = options.clock.monotonicMs();
+    this.#sliceSinceMs = this.startedMs;
     const limit = options.maxTimeMs ?? 0;
     this.#deadline = limit > 0 ? this.startedMs + limit : Number.POSITIVE_INFINITY;
   }
@@ -145,10 +152,33 @@ export class OperationContext implements Interruptible {
 
   /** Throws the CommandError for which the operation must stop, if there is one. */
   checkInterrupt(): void {
+    this.#checkAt(this.clock.monotonicMs());
+  }
+
+  /**
+   * To be asked at each step of long work, and awaited where it gives a promise: then the operation has worked for long, and the event loop
+   * turns before it goes on. Throws as `checkInterrupt`.
+   */
+  turn(): Promise<void> | undefined {
+    const now = this.clock.monotonicMs();
+    this.#checkAt(now);
+    return this.#turns?.isOver(now - this.#sliceSinceMs) === true ? this.#nextSlice(this.#turns) : undefined;
+  }
+
+  /** Whether `turn` would give a promise. */
+  get sliceIsOver(): boolean {
+    return this.#turns?.isOver(this.clock.monotonicMs() - this.#sliceSinceMs) === true;
+  }
+
+  async #nextSlice(turns: Turns): Promise<void> {
+    await turns.next();
+    this.#sliceSinceMs = this.clock.monotonicMs();
+    this.#checkAt(this.#sliceSinceMs);
+  }
+
+  #checkAt(nowMs: number): void {
     if (this.#endsWithClient && this.connection.signal.aborted) this.#interrupt ??= 'client-gone';
     if (this.#interrupt !== undefined) throw interruptError(this.#interrupt);
-    if (this.clock.monotonicMs() >= this.#deadline) {
-      throw new CommandError(50, 'MaxTimeMSExpired', 'operation exceeded time limit');
-    }
+    if (nowMs >= this.#deadline) throw new CommandError(50, 'MaxTimeMSExpired', 'operation exceeded time limit');
   }
 }

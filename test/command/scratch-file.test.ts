@@ -2,18 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 
-import { scratchOpener } from '../../src/command/data/scratch-file.ts';
+import { workspaceOf } from '../../src/command/data/scratch-file.ts';
 import { openMemoryEnv } from '../../src/env/index.ts';
+import { WorkMemory } from '../../src/exec/index.ts';
 
 test('scratch files lie beside the data of their server, and what an earlier process left is removed first', async () => {
   const env = await openMemoryEnv();
-  const servers = ['/one', '/two'].map((dbPath) => ({ env, options: { dbPath } }));
+  const servers = ['/one', '/two'].map((dbPath) => ({ env, options: { dbPath }, workMemory: new WorkMemory(1 << 20) }));
   for (const server of servers) {
     const directory = `${server.options.dbPath}/tmp`;
     await env.files.makeDirectory(directory);
     await (await env.files.open(`${directory}/left`, 'create')).close();
-    const open = scratchOpener({ server });
-    const [first, second] = [await open(), await open()];
+    const workspace = workspaceOf(server, true);
+    const [first, second] = [await workspace.openScratch(), await workspace.openScratch()];
     assert.equal((await env.files.list(directory)).length, 2);
     const place = await first.append(Uint8Array.of(1, 2, 3));
     await second.append(Uint8Array.of(9));

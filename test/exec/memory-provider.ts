@@ -1,7 +1,6 @@
 // Collections in arrays, for tests of stages: documents are written as plain JavaScript (a whole number is an int32, `{ $double: 1 }` a
 // double), and come back so.
 
-import { setImmediate as turn } from 'node:timers/promises';
 
 import { BsonArray, DateTime, Document, Double } from '../../src/bson/index.ts';
 import type { Value } from '../../src/bson/index.ts';
@@ -58,7 +57,6 @@ export function operation(): OperationContext {
 /** Collections in memory. */
 export function providerOf(collections: Readonly<Record<string, readonly unknown[]>>): SourceProvider {
   return {
-    pause: () => turn(),
     collection: (request) => {
       let documents = documentsOf(collections[request.collection] ?? []);
       if (request.filter !== undefined) {

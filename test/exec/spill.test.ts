@@ -5,8 +5,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import type { Document } from '../../src/bson/index.ts';
-import { ExternalSorter } from '../../src/exec/index.ts';
-import type { Scratch, SortCodec } from '../../src/exec/index.ts';
+import { ExternalSorter, WorkMemory } from '../../src/exec/index.ts';
+import type { Scratch, SortCodec, Workspace } from '../../src/exec/index.ts';
 import { SpilledDocuments } from '../../src/exec/spilled-documents.ts';
 import { operation, valueOf } from './memory-provider.ts';
 
@@ -40,12 +40,52 @@ class MemoryScratch implements Scratch {
   }
 }
 
+function workspaceOf(scratch: Scratch, memory: WorkMemory, mayExceed: boolean = true): Workspace {
+  return { memory, mayExceed, openScratch: () => Promise.resolve(scratch) };
+}
+
+const MIB = 1024 * 1024;
+
+describe('memory for work', () => {
+  it('is given up by who holds most of it when all hold too much, but never in small pieces', () => {
+    const memory = new WorkMemory(10 * MIB);
+    const [large, small] = [memory.open(), memory.open()];
+    assert.equal(large.holds(7 * MIB), false);
+    assert.equal(small.holds(4 * MIB), false);
+    assert.equal(large.holds(7 * MIB), true);
+    assert.equal(memory.held, 11 * MIB);
+    assert.equal(large.holds(0), false);
+    assert.equal(small.holds(4 * MIB), false);
+    large.close();
+    small.close();
+    small.close();
+    assert.equal(memory.held, 0);
+    const many = Array.from({ length: 30 }, () => memory.open());
+    assert.ok(many.every((hold) => !hold.holds(MIB / 2)));
+  });
+
+  it('is shared by a sort that may not use disk: it is written out all the same, and refused at the limit', async () => {
+    const scratch = new MemoryScratch();
+    const sorter = new ExternalSorter(codec, workspaceOf(scratch, new WorkMemory(MIB), false), () => new RangeError('too much'), 8 * MIB);
+    const add = async (order: number): Promise<void> => {
+      sorter.add({ key: Uint8Array.of(order % 7), order, text: 'x' }, MIB / 2);
+      await sorter.relieve();
+    };
+    for (let order = 0; order < 15; order++) await add(order);
+    assert.ok(sorter.spills >= 4);
+    await assert.rejects(async () => {
+      for (let order = 15; order < 20; order++) await add(order);
+    }, RangeError);
+    sorter.close();
+  });
+});
+
 describe('a sort of more than memory', () => {
   it('gives what a sort in memory gives, however often it writes out', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.uint8Array({ maxLength: 3 }), fc.string({ maxLength: 8 })), { maxLength: 200 }), fc.integer({ min: 1, max: 4000 }), fc.nat(250), async (rows, bytesMax, limit) => {
         const scratch = new MemoryScratch();
-        const sorter = new ExternalSorter(codec, () => Promise.resolve(scratch), () => new RangeError('too much'), bytesMax);
+        const sorter = new ExternalSorter(codec, workspaceOf(scratch, new WorkMemory(1 << 30)), () => new RangeError('too much'), bytesMax);
         const entries = rows.map(([key, text], order) => ({ key, order, text }));
         for (const entry of entries) {
           sorter.add(entry, entry.text.length);

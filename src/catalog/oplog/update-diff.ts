@@ -3,6 +3,8 @@
 // the update wrote whole: `$set: {a: {…}}` is told as a new `a`, also where only one field in it differs.
 
 import { equalRange } from '../../base/bytes.ts';
+import { atOneGo, overItems } from '../../base/long-lists.ts';
+import { looped } from '../../base/long-work.ts';
 import { bsonType, decodeElement, decodeName, Document, elementEnd, elementValue, readInt32 } from '../../bson/index.ts';
 import type { RawView, Value } from '../../bson/index.ts';
 
@@ -52,14 +54,19 @@ interface Element {
   readonly end: number;
 }
 
-function elementsOf({ bytes, start }: RawView): Element[] {
-  const elements: Element[] = [];
-  for (let at = start + 4; bytes[at] !== 0; ) {
-    const end = elementEnd(bytes, at);
-    elements.push({ name: decodeName(bytes, at + 1, elementValue(bytes, at) - 1), at, end });
-    at = end;
-  }
-  return elements;
+/** So many bytes are cut into elements in about the time of one step of a loop. */
+const BYTES_PER_STEP = 32;
+
+function elementsOf({ bytes, start, end: limit }: RawView): readonly Element[] {
+  return atOneGo((limit - start) / BYTES_PER_STEP, () => {
+    const elements: Element[] = [];
+    for (let at = start + 4; bytes[at] !== 0; ) {
+      const end = elementEnd(bytes, at);
+      elements.push({ name: decodeName(bytes, at + 1, elementValue(bytes, at) - 1), at, end });
+      at = end;
+    }
+    return elements;
+  });
 }
 
 /** Whether two elements have the same type and value; names are not compared. */
@@ -75,7 +82,7 @@ const sizeOf = ({ bytes, start }: RawView): number => readInt32(bytes, start);
 
 function nested(view: RawView, { at }: Element): RawView {
   const start = elementValue(view.bytes, at);
-  return { bytes: view.bytes, start, end: view.end };
+  return { bytes: view.bytes, start, end: start + readInt32(view.bytes, start) };
 }
 
 /** The difference of two values of one name: a difference inside, or undefined where it is told as a new value. */
@@ -104,45 +111,73 @@ interface Pair {
   readonly right: Element;
 }
 
+interface Walk {
+  readonly changed: Pair[];
+  left: number;
+  right: number;
+}
+
+/** Documents of fewer bytes are walked in one go. */
+const LONG_BYTES = 16384;
+
+/** Compares two elements; true: there are no more, or their names differ. */
+function step(before: RawView, after: RawView, walk: Walk): boolean {
+  const { left, right } = walk;
+  if (before.bytes[left] === 0 || after.bytes[right] === 0) return true;
+  const [leftValue, rightValue] = [elementValue(before.bytes, left), elementValue(after.bytes, right)];
+  const nameBytes = leftValue - left - 1;
+  if (nameBytes !== rightValue - right - 1 || !equalRange(before.bytes, left + 1, after.bytes, right + 1, nameBytes)) return true;
+  const [leftEnd, rightEnd] = [elementEnd(before.bytes, left), elementEnd(after.bytes, right)];
+  const isSame = before.bytes[left] === after.bytes[right] && leftEnd - leftValue === rightEnd - rightValue && equalRange(before.bytes, leftValue, after.bytes, rightValue, leftEnd - leftValue);
+  if (!isSame) {
+    const name = decodeName(before.bytes, left + 1, leftValue - 1);
+    walk.changed.push({ left: { name, at: left, end: leftEnd }, right: { name, at: right, end: rightEnd } });
+  }
+  walk.left = leftEnd;
+  walk.right = rightEnd;
+  return false;
+}
+
 /** Elements that have another value, as long as both documents have the same names in the same places, and what is left of them behind that. */
 function walkTogether(before: RawView, after: RawView): { readonly changed: readonly Pair[]; readonly before: RawView; readonly after: RawView } {
-  const changed: Pair[] = [];
-  let [left, right] = [before.start + 4, after.start + 4];
-  while (before.bytes[left] !== 0 && after.bytes[right] !== 0) {
-    const [leftValue, rightValue] = [elementValue(before.bytes, left), elementValue(after.bytes, right)];
-    const nameBytes = leftValue - left - 1;
-    if (nameBytes !== rightValue - right - 1 || !equalRange(before.bytes, left + 1, after.bytes, right + 1, nameBytes)) break;
-    const [leftEnd, rightEnd] = [elementEnd(before.bytes, left), elementEnd(after.bytes, right)];
-    const isSame = before.bytes[left] === after.bytes[right] && leftEnd - leftValue === rightEnd - rightValue && equalRange(before.bytes, leftValue, after.bytes, rightValue, leftEnd - leftValue);
-    if (!isSame) {
-      const name = decodeName(before.bytes, left + 1, leftValue - 1);
-      changed.push({ left: { name, at: left, end: leftEnd }, right: { name, at: right, end: rightEnd } });
-    }
-    [left, right] = [leftEnd, rightEnd];
-  }
+  const walk: Walk = { changed: [], left: before.start + 4, right: after.start + 4 };
+  const isLong = after.end - after.start >= LONG_BYTES;
+  if (!isLong) while (!step(before, after, walk));
+  const { changed, left, right } = isLong ? (looped(() => walk, (state) => step(before, after, state)) ?? walk) : walk;
   return { changed, before: { bytes: before.bytes, start: left - 4, end: before.end }, after: { bytes: after.bytes, start: right - 4, end: after.end } };
+}
+
+/** What is told of a document so far, and which of its elements of before have not been met. */
+interface Told {
+  readonly left: Map<string, Element>;
+  readonly updated: [string, Value][];
+  readonly inserted: [string, Value][];
+  readonly inside: [string, Value][];
 }
 
 function documentDiff(wholeBefore: RawView, wholeAfter: RawView, guide: ChangeShape | undefined): Document {
   const { changed, before, after } = walkTogether(wholeBefore, wholeAfter);
-  const left = new Map(elementsOf(before).map((element) => [element.name, element]));
-  const updated: [string, Value][] = [];
-  const inserted: [string, Value][] = [];
-  const inside: [string, Value][] = [];
-  const change = (pair: Pair): void => {
+  const change = ({ updated, inside }: Told, pair: Pair): void => {
     const { name, at } = pair.right;
     const diff = innerDiff(before, after, pair, guideOf(guide, name));
     if (diff === undefined) updated.push([name, decodeElement(after.bytes, at)]);
     else inside.push([`s${name}`, diff]);
   };
-  changed.forEach(change);
-  for (const element of elementsOf(after)) {
+  const begin = (): Told => ({ left: new Map(), updated: [], inserted: [], inside: [] });
+  const first = overItems(changed, begin, change);
+  const behind = (): Told => ({
+    left: new Map(elementsOf(before).map((element) => [element.name, element])),
+    updated: [...first.updated],
+    inserted: [],
+    inside: [...first.inside],
+  });
+  const { left, updated, inserted, inside } = overItems(elementsOf(after), behind, (told, element) => {
     const { name } = element;
-    const old = left.get(name);
-    left.delete(name);
-    if (old === undefined) inserted.push([name, decodeElement(after.bytes, element.at)]);
-    else if (!sameValue(before, old, after, element)) change({ left: old, right: element });
-  }
+    const old = told.left.get(name);
+    if (old === undefined) told.inserted.push([name, decodeElement(after.bytes, element.at)]);
+    else if (!sameValue(before, old, after, element)) change(told, { left: old, right: element });
+    told.left.delete(name);
+  });
   const fields: [string, Value][] = [];
   if (left.size > 0) fields.push(['d', Document.fromEntries([...left.keys()].map((name) => [name, false]))]);
   if (updated.length > 0) fields.push(['u', Document.fromEntries(updated)]);
@@ -154,17 +189,17 @@ function documentDiff(wholeBefore: RawView, wholeAfter: RawView, guide: ChangeSh
 function arrayDiff(before: RawView, after: RawView, guide: ChangeShape | undefined): Document | undefined {
   const [old, fresh] = [elementsOf(before), elementsOf(after)];
   if (guide !== undefined && fresh.length < old.length) return undefined;
-  const fields: [string, Value][] = [['a', true]];
-  if (fresh.length < old.length) fields.push(['l', fresh.length]);
-  for (const [index, element] of fresh.entries()) {
+  const begin = (): { readonly fields: [string, Value][]; isWhole: boolean } => ({ fields: fresh.length < old.length ? [['a', true], ['l', fresh.length]] : [['a', true]], isWhole: false });
+  const { fields, isWhole } = overItems(fresh, begin, (told, element, index) => {
     const left = old[index];
-    if (left !== undefined && sameValue(before, left, after, element)) continue;
-    if (left !== undefined && guide?.kind === 'append') return undefined;
+    if (left !== undefined && sameValue(before, left, after, element)) return false;
+    told.isWhole = left !== undefined && guide?.kind === 'append';
+    if (told.isWhole) return true;
     const diff = left === undefined ? undefined : innerDiff(before, after, { left, right: element }, guideOf(guide, String(index)));
-    if (diff === undefined) fields.push([`u${String(index)}`, decodeElement(after.bytes, element.at)]);
-    else fields.push([`s${String(index)}`, diff]);
-  }
-  return Document.fromEntries(fields);
+    told.fields.push(diff === undefined ? [`u${String(index)}`, decodeElement(after.bytes, element.at)] : [`s${String(index)}`, diff]);
+    return false;
+  });
+  return isWhole ? undefined : Document.fromEntries(fields);
 }
 
 /** The difference of two states of a document; `guide` undefined: what was written is not known (a pipeline). */

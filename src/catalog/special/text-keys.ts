@@ -1,6 +1,7 @@
 // Entries of a text index: one for each term of a document, with its score, between the values of the plain fields around (manual: "Text Indexes"). The key
 // pattern that is kept names the terms `_fts` and the scores `_ftsx`, as MongoDB's does; the fields and their weights stand beside it.
 
+import { mappedItems } from '../../base/long-lists.ts';
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, describeValue, Document, Double, isNumber, toDouble } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
@@ -86,7 +87,7 @@ export class TextKeys implements SpecialKeys {
   keysOf(document: Document): SpecialDocumentKeys {
     const scores = scoresOf(document, this.#fields);
     const around = this.#paths.map((path, i) => (i === this.#term || i === this.#term + 1 ? null : plainValue(document, path)));
-    const keys = [...scores].map(([term, score]) => ({ values: around.with(this.#term, term).with(this.#term + 1, new Double(score)) }));
+    const keys = mappedItems([...scores], ([term, score]) => ({ values: around.with(this.#term, term).with(this.#term + 1, new Double(score)) }));
     return { keys, isMultikey: keys.length > 1 };
   }
 }

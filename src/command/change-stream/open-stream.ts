@@ -81,7 +81,6 @@ async function open(context: CommandContext, { ns, free, pipeline, letFields, ba
   const stream = new StreamSource(context.server, options);
   const made = further.open(stream, {
     collection: () => Promise.reject(new CommandError(20, 'IllegalOperation', `${STAGE} reads no other collection`)),
-    pause: () => context.server.env.tasks.pause(),
   });
   const source: BatchSource = {
     next: async (operation) => {

@@ -168,7 +168,7 @@ async function applyAll(context: CommandContext, entries: readonly Entry[], mayB
   const isAtomic = mayBeAtomic && told.every(({ op }) => op !== 'c');
   const parts = isAtomic ? [told] : told.map((entry) => [entry]);
   for (const part of parts) {
-    context.operation.checkInterrupt();
+    await context.operation.turn();
     const [first] = part;
     if (first?.op === 'c') await applyDefinition(context, first);
     else if (first !== undefined) {

@@ -2,6 +2,7 @@
 
 import { BsonArray, collated, Document, encodeKey, isNumber, parsePath, visitPath, type Path, type TextOrder, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
+import { inSlices } from '../../env/index.ts';
 import { CommandError } from '../../base/errors.ts';
 import { distinctValues, planQuery, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter } from '../../query/index.ts';
@@ -75,8 +76,8 @@ async function drain(context: CommandContext, source: BatchSource, take: (batch:
     for (;;) {
       const batch = await source.next(context.operation);
       if (batch === undefined) return;
-      context.operation.checkInterrupt();
       take(batch);
+      await context.operation.turn();
     }
   } finally {
     source.close();
@@ -126,7 +127,8 @@ async function countIn(context: CommandContext, fields: CountFields, ns: Namespa
     const { collection } = target;
     const everything = fields.query === undefined || fields.query.isEmpty;
     if (everything && fields.hint === undefined) return within(collection?.totals(txn).rows ?? 0, fields);
-    const plan = await planQuery({ txn, ns, collection, watch: watched(context, ns.text) }, countRequest(context, fields, target), context.operation);
+    const request = await inSlices(context.operation, () => countRequest(context, fields, target));
+    const plan = await planQuery({ txn, ns, collection, watch: watched(context, ns.text) }, request, context.operation);
     return plan.count(context.operation);
   });
 }
@@ -197,7 +199,7 @@ async function distinctIn(context: CommandContext, fields: DistinctFields, txn: 
   const target = await resolveTarget(context, txn, ns);
   if (target.isView) return distinctOfView(context, fields, { txn, target });
   const collation = targetCollation(fields.collation, target);
-  const filter = compileFilter(fields.query ?? Document.empty, { ...queryOptions(context, undefined, collation), timeless: true });
+  const filter = await inSlices(context.operation, () => compileFilter(fields.query ?? Document.empty, { ...queryOptions(context, undefined, collation), timeless: true }));
   const request = { field: fields.key, filter, collation, hint: fields.hint };
   return distinctValues({ txn, ns, collection: target.collection, watch: watched(context, ns.text) }, request, context.operation);
 }

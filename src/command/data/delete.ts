@@ -4,6 +4,7 @@ import { CommandError } from '../../base/errors.ts';
 import type { Document, Value } from '../../bson/index.ts';
 import { afterSoon, namespaceOf, type Namespace, type Soon } from '../../catalog/index.ts';
 import type { Collation } from '../../collation/index.ts';
+import { inSlices } from '../../env/index.ts';
 import type { QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
@@ -138,10 +139,12 @@ export function runDelete(batch: DeleteBatch, index: number, statement: DeleteSt
 }
 
 function deleteMatching(batch: DeleteBatch, index: number, { q, limit, hint }: DeleteStatement, collation: Collation | undefined): Soon<void> {
-  const change = compileDeleteChange({ q, limit, hint }, { ...batch.options, collation });
-  if (limit === 1) return deleteOne(batch, index, change);
-  return deleteAll(batch, change).then((n) => {
-    batch.outcome.set(index, { n, nModified: 0 });
+  const compiling = inSlices(batch.context.operation, () => compileDeleteChange({ q, limit, hint }, { ...batch.options, collation }));
+  return afterSoon(compiling, (change) => {
+    if (limit === 1) return deleteOne(batch, index, change);
+    return deleteAll(batch, change).then((n) => {
+      batch.outcome.set(index, { n, nModified: 0 });
+    });
   });
 }
 

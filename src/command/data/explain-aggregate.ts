@@ -61,7 +61,7 @@ async function countsOf(context: CommandContext, { pipeline, plan, from, provide
   const below = counted(plan?.open() ?? sourceOf([]));
   const top = pipeline.stages.slice(from).reduce((source, stage) => counted(stage.open(source, provider)), below);
   try {
-    while ((await top.next(context.operation)) !== undefined) context.operation.checkInterrupt();
+    while ((await top.next(context.operation)) !== undefined) await context.operation.turn();
   } finally {
     top.close();
   }

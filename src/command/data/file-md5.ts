@@ -33,7 +33,7 @@ async function sumOf(context: CommandContext, txn: CatalogTransaction, { file, r
         md5.update(data.bytes);
         chunks += 1;
       }
-      context.operation.checkInterrupt();
+      await context.operation.turn();
       await context.server.env.tasks.pause();
     }
   } finally {

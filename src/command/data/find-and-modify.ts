@@ -3,6 +3,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { Document, type BsonArray, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
+import { inSlices } from '../../env/index.ts';
 import { compileProjection, compileSort, type QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import {
@@ -126,8 +127,11 @@ async function run(context: CommandContext, fields: FindAndModifyFields): Promis
   const series = new WriteSeries(context, ns);
   const inherited = series.collation();
   const options = queryOptions(context, fields.let, collationFor(fields.collation, inherited instanceof Promise ? await inherited : inherited));
-  const change = compileFindAndModify(context, fields, options);
-  const projection = fields.fields === undefined ? undefined : compileProjection(fields.fields, { ...options, filter: change.filter });
+  const compiling = inSlices(context.operation, () => {
+    const compiled = compileFindAndModify(context, fields, options);
+    return { change: compiled, projection: fields.fields === undefined ? undefined : compileProjection(fields.fields, { ...options, filter: compiled.filter }) };
+  });
+  const { change, projection } = compiling instanceof Promise ? await compiling : compiling;
   let reply: Reply = {};
   let refusal: CommandError | undefined;
   const write = new SingleWrite({

@@ -3,7 +3,8 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, equalValues, isNumber, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Namespace } from '../../catalog/index.ts';
-import type { ScratchOpener } from '../../exec/index.ts';
+import type { Workspace } from '../../exec/index.ts';
+import { inSlices } from '../../env/index.ts';
 import { planQuery, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileProjection, compileSort, ordersByDistance, textNodeOf, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
@@ -18,7 +19,7 @@ import { FIND_FIELDS, type FindFields } from './find-fields.ts';
 import { canRelease } from './reading-state.ts';
 import { beginRead, type ReadScope } from '../storage-scope.ts';
 import { openPipeline } from './pipeline-run.ts';
-import { scratchOpener } from './scratch-file.ts';
+import { workspaceOf } from './scratch-file.ts';
 import { TailSource } from './tailable.ts';
 
 /** Refuses what does not go together. */
@@ -45,7 +46,7 @@ function sortOf(fields: FindFields): { sort: Document | undefined; natural: Valu
 }
 
 /** A find as the planner takes it. */
-export function findRequest(fields: FindFields, options: QueryOptions, openScratch?: ScratchOpener): QueryRequest {
+export function findRequest(fields: FindFields, options: QueryOptions, workspace?: Workspace): QueryRequest {
   const filter = compileFilter(fields.filter ?? Document.empty, options);
   const metadata = { text: textNodeOf(filter.shape) !== undefined, near: ordersByDistance(filter.shape) };
   const { sort, natural } = sortOf(fields);
@@ -66,7 +67,7 @@ export function findRequest(fields: FindFields, options: QueryOptions, openScrat
     max: fields.max,
     returnKey: fields.returnKey,
     showRecordId: fields.showRecordId,
-    openScratch,
+    workspace,
   };
 }
 
@@ -92,7 +93,9 @@ async function openFind(
   const options = queryOptions(context, fields.let, targetCollation(fields.collation, target));
   const { allowDiskUse } = fields;
   if (target.isView) return openPipeline(context, BsonArray.of(findAsStages(fields)), { scope, target, options, allowDiskUse });
-  const request = findRequest(fields, options, allowDiskUse === false ? undefined : scratchOpener(context));
+  const workspace = workspaceOf(context.server, allowDiskUse !== false);
+  const compiling = inSlices(context.operation, () => findRequest(fields, options, workspace));
+  const request = compiling instanceof Promise ? await compiling : compiling;
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, watch: watched(context, target.ns.text) }, request, context.operation);
   return canRelease(context) ? plan.open(() => context.server.catalog.begin('read')) : withoutRelease(plan.open());
 }

@@ -17,6 +17,8 @@ export function exactId(filter: Document): Value | undefined {
 export class IdFilter implements Filter {
   readonly #filter: Document;
   readonly #options: QueryOptions;
+  /** Nothing but an `_id` is compared. */
+  readonly isQuick = true;
   #compiled: Filter | undefined;
 
   constructor(filter: Document, options: QueryOptions) {

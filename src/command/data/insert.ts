@@ -112,7 +112,7 @@ async function insertRest(added: Promise<void>, batch: InsertBatch, { step, from
 /** Documents of a bulk load; one that is refused ends the transaction, and the load with it. */
 async function insertIntoLoad(context: CommandContext, load: CollectionLoad, documents: Documents): Promise<Reply> {
   for (const document of documents) {
-    context.operation.checkInterrupt();
+    await context.operation.turn();
     const full = load.insert(document);
     if (full !== undefined) await full;
   }

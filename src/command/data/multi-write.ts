@@ -3,6 +3,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import type { CatalogTransaction, RecordKey } from '../../catalog/index.ts';
+import { inSlices, type Paced } from '../../env/index.ts';
 import { planQuery, type KeyedSource } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
 import { watched } from '../plan-watch.ts';
@@ -20,6 +21,7 @@ interface MultiWrite {
   readonly series: WriteSeries;
   readonly change: DocumentChange;
   readonly counts: MultiCounts;
+  readonly pace: Paced;
   error: CommandError | undefined;
 }
 
@@ -42,8 +44,10 @@ class MultiStep implements WriteStep {
     const mark = txn.mark();
     try {
       const before = await lockedDocument(txn, collection, this.#key);
-      if (before === undefined || !change.filter.matches(before)) return true;
-      const changed = change.apply(before);
+      if (before === undefined) return true;
+      const changing = inSlices(this.#write.pace, () => (change.filter.matches(before) ? change.apply(before) : undefined));
+      const changed = changing instanceof Promise ? await changing : changing;
+      if (changed === undefined) return true;
       const { bypassValidation, shape } = change;
       await writeChange(txn, collection, { key: this.#key, before, changed }, { bypassValidation, shape });
       series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
@@ -72,7 +76,7 @@ class MultiStep implements WriteStep {
 /** Runs the statement. Throws the CommandError of the document that refused its change; those before it stay changed. */
 export async function changeAll(context: CommandContext, series: WriteSeries, change: DocumentChange): Promise<MultiCounts> {
   const counts = { matched: 0, modified: 0 };
-  const write: MultiWrite = { series, change, counts, error: undefined };
+  const write: MultiWrite = { series, change, counts, pace: context.operation, error: undefined };
   if (context.transaction !== undefined) {
     await changeFrom(context, context.transaction.storage, write);
   } else {

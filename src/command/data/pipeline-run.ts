@@ -4,7 +4,8 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf, type CatalogTransaction, type Namespace } from '../../catalog/index.ts';
-import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider, type SystemStageRequest, type ScratchOpener } from '../../exec/index.ts';
+import { inSlices } from '../../env/index.ts';
+import { compilePipeline, type CollectionRequest, type OutputRequest, type OutputSink, type Pipeline, type SourceProvider, type SystemStageRequest, type Workspace } from '../../exec/index.ts';
 import { planQuery, type Plan, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter, compileSort, ordersByDistance, textNodeOf, type QueryOptions } from '../../query/index.ts';
 import { sourceOf, type BatchSource } from '../../session/index.ts';
@@ -16,7 +17,7 @@ import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
 import type { ReadScope } from '../storage-scope.ts';
 import { openOutput } from './pipeline-output.ts';
 import { canRelease, ReadingState } from './reading-state.ts';
-import { scratchOpener } from './scratch-file.ts';
+import { workspaceOf } from './scratch-file.ts';
 import { isSystemStage, systemStageDocuments } from './system/system-stages.ts';
 
 /** What a pipeline runs on. */
@@ -49,8 +50,8 @@ class TransactionProvider implements SourceProvider {
     this.#allowDiskUse = surroundings.allowDiskUse ?? true;
   }
 
-  get openScratch(): ScratchOpener {
-    return this.#allowDiskUse ? scratchOpener(this.#context) : undefined;
+  get workspace(): Workspace {
+    return workspaceOf(this.#context.server, this.#allowDiskUse);
   }
 
   openOutput(request: OutputRequest): Promise<OutputSink> {
@@ -61,10 +62,6 @@ class TransactionProvider implements SourceProvider {
     return systemStageDocuments(request, this.#context, this.#state.txn);
   }
 
-  pause(): Promise<void> {
-    return this.#context.server.env.tasks.pause();
-  }
-
   async collection(request: CollectionRequest): Promise<BatchSource> {
     const ns = namespaceOf(request.database, request.collection);
     const { txn } = this.#state;
@@ -72,7 +69,8 @@ class TransactionProvider implements SourceProvider {
     const options = { ...this.#options, ...(request.variables === undefined ? {} : { variables: request.variables }) };
     if (target.isView && !sameCollation(options.collation, target.collation)) throw viewCollation();
     if (target.isView) return this.#view(request, target, options);
-    const query = { ...requestOf(request, options), openScratch: this.openScratch };
+    const compiling = inSlices(this.#context.operation, () => requestOf(request, options));
+    const query = { ...(compiling instanceof Promise ? await compiling : compiling), workspace: this.workspace };
     const plan = await planQuery({ txn, ns: target.ns, collection: target.collection, watch: watched(this.#context, target.ns.text) }, query, this.#context.operation);
     return this.#state.open(plan);
   }
@@ -158,14 +156,15 @@ export async function planPipeline(context: CommandContext, stages: BsonArray, s
   const isSystem = isSystemStage(stages.at(0));
   const all = target.viewStages.length === 0 || isSystem ? stages : BsonArray.of([...target.viewStages, ...stages.items()]);
   const { db, collection: name } = isSystem ? target.asked : target.ns;
-  const pipeline = compilePipeline(all, { ...options, database: db, collection: target.makesDocuments === true ? '' : name });
+  const pipeline = await inSlices(context.operation, () => compilePipeline(all, { ...options, database: db, collection: target.makesDocuments === true ? '' : name }));
   checkOutput(context, pipeline);
   const state = stateOf(context, scope, surroundings.renew);
   const provider = new TransactionProvider(context, state, surroundings);
   if (pipeline.makesDocuments) return { pipeline, plan: undefined, from: 0, provider, state };
   const { head } = pipeline;
-  const { openScratch } = provider;
-  const request = { ...requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options), carriesKey: pipeline.readsIndexKey(head.stages), openScratch };
+  const { workspace } = provider;
+  const compiled = await inSlices(context.operation, () => requestOf({ ...head, hint, fields: pipeline.fieldsNeeded(head.stages) }, options));
+  const request = { ...compiled, carriesKey: pipeline.readsIndexKey(head.stages), workspace };
   const plan = await planQuery({ txn: scope.txn, ns: target.ns, collection: target.collection, watch: watched(context, target.ns.text) }, request, context.operation);
   return { pipeline, plan, from: head.stages, provider, state };
 }
@@ -177,12 +176,12 @@ export async function openPipeline(context: CommandContext, stages: BsonArray, s
 }
 
 /** Opens a pipeline over no collection (`aggregate: 1`): its first stage makes the documents. */
-export function openFreePipeline(
+export async function openFreePipeline(
   context: CommandContext,
   stages: BsonArray,
   { scope, ns, options }: { scope: ReadScope; ns: Namespace; options: QueryOptions },
-): BatchSource {
-  const pipeline = compilePipeline(stages, { ...options, database: ns.db });
+): Promise<BatchSource> {
+  const pipeline = await inSlices(context.operation, () => compilePipeline(stages, { ...options, database: ns.db }));
   if (!pipeline.makesDocuments) {
     const text = "{aggregate: 1} is not valid for an empty pipeline or one whose first stage reads a collection.";
     throw new CommandError(73, 'InvalidNamespace', text);

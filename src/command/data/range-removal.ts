@@ -23,9 +23,7 @@ export async function removeMatchingRange(context: CommandContext, ns: Namespace
     if (collection === undefined || collection.totals(txn).rows < documentsMin) return undefined;
     const range = primaryRange(collection, filter);
     if (range === undefined || !catalog.canRemoveRange(collection, range)) return undefined;
-    const removed = await catalog.removeRange(txn, collection, range, () => {
-      context.operation.checkInterrupt();
-    });
+    const removed = await catalog.removeRange(txn, collection, range, () => context.operation.turn());
     await txn.commit();
     time.tick();
     return removed;

@@ -1,13 +1,14 @@
 // The scratch place of one stage: a file in the directory `tmp` beside the data, removed when the stage is done. What a crash left there is
 // removed when the next one is opened first.
 
-import type { Scratch, ScratchPlace } from '../../exec/index.ts';
+import type { Scratch, ScratchPlace, WorkMemory, Workspace } from '../../exec/index.ts';
 import type { Env, File } from '../../env/index.ts';
 
 /** What has a directory to open scratch files beside. */
 interface ScratchHost {
   readonly env: Env;
   readonly options: { readonly dbPath: string };
+  readonly workMemory: WorkMemory;
 }
 
 /** The servers whose directory has been swept already. */
@@ -48,9 +49,9 @@ class ScratchFile implements Scratch {
   }
 }
 
-/** What opens scratch places for a command. */
-export function scratchOpener({ server }: { readonly server: ScratchHost }): () => Promise<Scratch> {
-  return () => openScratch(server);
+/** What the stages of an operation work in. */
+export function workspaceOf(server: ScratchHost, mayExceed: boolean): Workspace {
+  return { memory: server.workMemory, mayExceed, openScratch: () => openScratch(server) };
 }
 
 /** Opens a new one. */

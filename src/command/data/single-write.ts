@@ -3,9 +3,10 @@
 // meanwhile it looks again in a new snapshot. In a multi-statement transaction the snapshot stands and a conflict is an error at once.
 
 import { CommandError, EngineError } from '../../base/errors.ts';
-import { Document, hasText } from '../../bson/index.ts';
+import { Document, hasText, readInt32 } from '../../bson/index.ts';
 import { afterSoon, type CatalogTransaction, type Collection, type InsertChoices, type RecordKey, type Soon } from '../../catalog/index.ts';
 import { sameCollation } from '../../collation/index.ts';
+import { inSlices } from '../../env/index.ts';
 import { planQuery, type KeyedDocument, type QueryRequest } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
 import { watched } from '../plan-watch.ts';
@@ -28,6 +29,11 @@ const NOTHING: SingleResult = { before: undefined, after: undefined, modified: f
 
 /** As TokuMX told it: one document, changed. */
 const UNREAD: SingleResult = { before: undefined, after: undefined, modified: true, upserted: false, unread: true };
+
+/** Documents of a collection that are as long as this on average may be large. */
+const longDocumentBytes = 32 * 1024;
+/** A document begins with its length. */
+const lengthBytes = 4;
 
 /** How often an upsert that met a duplicate looks again for the document it then must find. */
 const UPSERT_TRIES_MAX = 10;
@@ -144,17 +150,37 @@ export class SingleWrite implements WriteStep {
   }
 
   #changeKey(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<SingleResult | undefined> {
+    return afterSoon(this.#enterLarge(txn, collection, key), () => this.#changeLocked(txn, collection, key));
+  }
+
+  /** Of a collection of long documents it is asked first how long this one is: a large one waits for room before it is read. */
+  #enterLarge(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<void> {
+    const { rows, bytes } = collection.totals(txn);
+    if (bytes < rows * longDocumentBytes) return undefined;
+    return afterSoon(collection.peek(txn, key, 0, lengthBytes), (beginning) =>
+      beginning === undefined || beginning.length < lengthBytes ? undefined : this.#options.series.enterLarge(readInt32(beginning, 0)),
+    );
+  }
+
+  #changeLocked(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<SingleResult | undefined> {
     // What lies under the key of an `_id` has that `_id`.
     const isFound = this.#options.change.filter instanceof IdFilter && collection.isKeyedById;
     return afterSoon(lockedDocument(txn, collection, key), (before) => {
-      const { change, series } = this.#options;
-      if (before === undefined || !(isFound || change.filter.matches(before))) return undefined;
-      const changed = change.apply(before);
-      return afterSoon(writeChange(txn, collection, { key, before, changed }, this.#choices()), () => {
-        series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
-        return { before, after: changed.after, modified: changed.modified, upserted: false };
-      });
+      if (before === undefined) return undefined;
+      const { change, context } = this.#options;
+      const changing = inSlices(context.operation, () => (isFound || change.filter.matches(before) ? change.apply(before) : undefined));
+      return afterSoon(changing, (changed) => (changed === undefined ? undefined : this.#write(txn, collection, { key, before, changed })));
     });
+  }
+
+  #write(txn: CatalogTransaction, collection: Collection, change: { readonly key: RecordKey; readonly before: Document; readonly changed: Changed }): Soon<SingleResult> {
+    const { before, changed } = change;
+    return afterSoon(this.#options.context.operation.turn(), () =>
+      afterSoon(writeChange(txn, collection, change, this.#choices()), () => {
+        this.#options.series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
+        return { before, after: changed.after, modified: changed.modified, upserted: false };
+      }),
+    );
   }
 
   /** Writes the update without a read, where the collection lets it. */

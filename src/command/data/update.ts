@@ -3,6 +3,7 @@
 import { CommandError } from '../../base/errors.ts';
 import { type BsonArray, Document, type Value } from '../../bson/index.ts';
 import { afterSoon, namespaceOf, type Soon } from '../../catalog/index.ts';
+import { inSlices } from '../../env/index.ts';
 import type { QueryOptions } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import {
@@ -20,6 +21,7 @@ import {
 } from '../fields.ts';
 import { checkCollation, collationFor, queryOptions } from '../query-options.ts';
 import { WriteSeries } from '../write-series.ts';
+import type { DocumentChange } from './document-change.ts';
 import { changeAll } from './multi-write.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
 import { compileUpdateChange } from './update-change.ts';
@@ -98,13 +100,16 @@ function optionsOf({ context, series, letFields }: UpdateBatch, statement: Updat
   return afterSoon(series.collation(), (collation) => queryOptions(context, mergeLet(letFields, statement.c), collationFor(statement.collation, collation)));
 }
 
-function updateOne(batch: UpdateBatch, index: number, statement: UpdateStatement): Soon<void> {
-  return afterSoon(optionsOf(batch, statement), (options) => updateOneWith(batch, index, statement, options));
+function compiled({ context, bypassValidation }: UpdateBatch, statement: UpdateStatement, options: QueryOptions): Soon<DocumentChange> {
+  return inSlices(context.operation, () => compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation }));
 }
 
-function updateOneWith(batch: UpdateBatch, index: number, statement: UpdateStatement, options: QueryOptions): Soon<void> {
+function updateOne(batch: UpdateBatch, index: number, statement: UpdateStatement): Soon<void> {
+  return afterSoon(optionsOf(batch, statement), (options) => afterSoon(compiled(batch, statement, options), (change) => updateOneBy(batch, index, change)));
+}
+
+function updateOneBy(batch: UpdateBatch, index: number, change: DocumentChange): Soon<void> {
   const { context, series, outcome, ordered } = batch;
-  const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
   return series.add(
     new SingleWrite({
       context,
@@ -129,7 +134,7 @@ function updateOneWith(batch: UpdateBatch, index: number, statement: UpdateState
 async function updateMany(batch: UpdateBatch, index: number, statement: UpdateStatement): Promise<void> {
   const { context, series, outcome } = batch;
   const options = await optionsOf(batch, statement);
-  const change = compileUpdateChange(context, { ...statement, filter: statement.q, update: statement.u }, { options, bypassValidation: batch.bypassValidation });
+  const change = await compiled(batch, statement, options);
   const counts = await changeAll(context, series, change);
   if (counts.matched > 0 || change.upsert === undefined) {
     outcome.set(index, { n: counts.matched, nModified: counts.modified });

@@ -46,7 +46,7 @@ const convertToCapped: Command = defineCommand({
     const sizeBytes = sizeOf(size);
     await checkSource(context, from);
     const to = namespaceOf(db, `tmp.convertToCapped.${server.ids.next().toHexString()}`);
-    await server.catalog.copyAsCapped({ from, to, sizeBytes, replaces: true, checkInterrupt: () => operation.checkInterrupt() });
+    await server.catalog.copyAsCapped({ from, to, sizeBytes, replaces: true, checkInterrupt: () => operation.turn() });
     noteWrite(server);
     server.cursors.collectionGone(from.db, from.collection);
     return {};
@@ -70,7 +70,7 @@ const cloneCollectionAsCapped: Command = defineCommand({
     if (name.includes('$')) throw new CommandError(73, 'InvalidNamespace', `Invalid collection name: ${from.text}`);
     await checkSource(context, from);
     await checkTarget(context, to);
-    await server.catalog.copyAsCapped({ from, to, sizeBytes, replaces: false, checkInterrupt: () => operation.checkInterrupt() });
+    await server.catalog.copyAsCapped({ from, to, sizeBytes, replaces: false, checkInterrupt: () => operation.turn() });
     noteWrite(server);
     return {};
   },

@@ -156,7 +156,7 @@ const collMod: Command = defineCommand({
     if (ns.text === 'local.oplog.rs') throw new CommandError(72, 'InvalidOptions', 'the size of the oplog is a setting of the server');
     const { catalog } = context.server;
     const said = saidFields(context);
-    const made = await catalog.makeUnique(ns, said, () => { context.operation.checkInterrupt(); });
+    const made = await catalog.makeUnique(ns, said, () => context.operation.turn());
     const reply = made ?? (await changing(context, (txn) => catalog.modify(txn, ns, said)));
     if (index !== undefined && reply.has('hidden_new')) await forgetUses(context, ns, index);
     return reply;

@@ -40,7 +40,7 @@ async function sizeBetween(context: CommandContext, txn: CatalogTransaction, col
   const cursor = collection.scan(txn, {}, 1);
   try {
     for (;;) {
-      context.operation.checkInterrupt();
+      await context.operation.turn();
       const batch = await cursor.nextBatch({ rows: 256, bytes: 1 << 20 });
       if (batch.length === 0) return sum;
       for (let at = 0; at < batch.length; at++) {

@@ -14,7 +14,7 @@ async function hashOf(context: CommandContext, txn: CatalogTransaction, collecti
   const cursor = collection.scan(txn, {}, 1);
   try {
     for (;;) {
-      context.operation.checkInterrupt();
+      await context.operation.turn();
       const batch = await cursor.nextBatch({ rows: 256, bytes: 1 << 20 });
       if (batch.length === 0) return md5.digest();
       for (let at = 0; at < batch.length; at++) md5.update(batch.value(at));

@@ -26,7 +26,7 @@ const createIndexes: Command = defineCommand({
     const ns = namespaceOf(context.db, name);
     if (indexes.length === 0) throw new CommandError(2, 'BadValue', 'Must specify at least one index to create');
     const built = await (transaction === undefined
-      ? server.catalog.createIndexes(ns, indexes, { checkInterrupt: () => { operation.checkInterrupt(); } })
+      ? server.catalog.createIndexes(ns, indexes, { checkInterrupt: () => operation.turn() })
       : server.catalog.createIndexesIn(transaction.storage, ns, indexes));
     const changed = built.after !== built.before || built.createdCollectionAutomatically;
     if (changed && transaction === undefined) server.time.tick();
@@ -123,7 +123,7 @@ const reIndex: Command = defineCommand({
     if (typeof index !== 'string' && !(index instanceof Document)) {
       throw new CommandError(14, 'TypeMismatch', `BSON field 'reIndex.index' is the wrong type '${typeText(index)}', expected types '[string, object]'`);
     }
-    const was = await server.catalog.reIndex(ns, { which: index, options, checkInterrupt: () => { operation.checkInterrupt(); } });
+    const was = await server.catalog.reIndex(ns, { which: index, options, checkInterrupt: () => operation.turn() });
     const specs = await reading(context, async (txn) => {
       const collection = await server.catalog.collection(txn, ns);
       return (collection?.indexes ?? []).map(({ spec }) => spec);

@@ -54,7 +54,7 @@ const commitLoad: Command = defineCommand({
     const { operation } = context;
     const load = context.transaction?.endLoad();
     if (load === undefined) throw refused(16876, 'Cannot commit client load, none in progress.');
-    await load.finish(() => { operation.checkInterrupt(); });
+    await load.finish(() => operation.turn());
     return { status: 'load committed' };
   },
 });

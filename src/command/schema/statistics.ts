@@ -206,9 +206,7 @@ const validate: Command = defineCommand({
       }
       const head = { ns: ns.text, uuid: collection.uuid };
       if (metadata === true) return { ...head, nIndexes: collection.indexes.length, ...findings(collection, []) };
-      const check = await collection.check(txn, () => {
-        context.operation.checkInterrupt();
-      });
+      const check = await collection.check(txn, () => context.operation.turn());
       return {
         ...head,
         nInvalidDocuments: 0,

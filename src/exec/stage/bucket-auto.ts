@@ -151,10 +151,10 @@ export const bucketAutoRule: StageRule = {
     return {
       name: '$bucketAuto',
       specification,
-      open: (source, provider) =>
+      open: (source) =>
         gathered(source, async (context) => {
           const buckets = new Buckets(stage);
-          await drain(source, provider, context, (batch) => batch.forEach((document) => buckets.take(document)));
+          await drain(source, context, (batch) => batch.forEach((document) => buckets.take(document)));
           return buckets.results();
         }),
       needs: (dependencies) => {

@@ -24,10 +24,10 @@ export const countRule: StageRule = {
     return {
       name: '$count',
       specification,
-      open: (source, provider) =>
+      open: (source) =>
         gathered(source, async (context) => {
           let count = 0;
-          await drain(source, provider, context, (batch) => (count += batch.length));
+          await drain(source, context, (batch) => (count += batch.length));
           return count === 0 ? [] : [Document.fromEntries([[field, count > 0x7fffffff ? BigInt(count) : count]])];
         }),
       needs: () => 'all-of-it',

@@ -185,11 +185,11 @@ export const densifyRule: StageRule = {
     return {
       name: '$densify',
       specification,
-      open: (source, provider) =>
+      open: (source) =>
         gathered(source, async (operation) => {
           const sorter = new RunSorter('$densify');
           let order = 0;
-          await drain(source, provider, operation, (batch) => {
+          await drain(source, operation, (batch) => {
             for (const document of batch) sorter.add({ key: densify.sort.keyOf(document), document, order: order++ });
           });
           return densified(new Densifier(densify), sorter);

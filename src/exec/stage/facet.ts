@@ -57,7 +57,7 @@ async function runFacets(
   const made: [string, Value][] = [];
   for (const { name, pipeline } of facets) {
     const source = pipeline.open(batched(documents), provider);
-    made.push([name, BsonArray.of(await collect(source, provider, context, '$facet'))]);
+    made.push([name, BsonArray.of(await collect(source, context, '$facet'))]);
     source.close();
   }
   return Document.fromEntries(made);
@@ -87,7 +87,7 @@ export const facetRule: StageRule = {
       specification,
       open: (source, provider) =>
         gathered(source, async (operation) => {
-          const documents = await collect(source, provider, operation, '$facet');
+          const documents = await collect(source, operation, '$facet');
           return [await runFacets(facets, documents, provider, operation)];
         }),
       needs: (dependencies) => {

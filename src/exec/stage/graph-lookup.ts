@@ -118,7 +118,7 @@ class Search {
     const filter = joinedFilters(restriction === undefined ? [wanted] : [wanted, restriction]) ?? wanted;
     const request = { database: options.database, collection: from, filter };
     const source = await this.#provider.collection(options.variables === undefined ? request : { ...request, variables: options.variables }, context);
-    const documents = await collect(source, this.#provider, context, '$graphLookup');
+    const documents = await collect(source, context, '$graphLookup');
     source.close();
     for (const document of documents) this.#take(document, depth);
   }
@@ -145,7 +145,7 @@ function searched(source: BatchSource, lookup: GraphLookup, provider: SourceProv
       if (batch === undefined) return undefined;
       const made: Document[] = [];
       for (const document of batch) {
-        context.checkInterrupt();
+        await context.turn();
         made.push(withValueAt(document, lookup.as, await new Search(lookup, provider).run(document, context)));
       }
       return made;

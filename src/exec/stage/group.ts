@@ -1,16 +1,19 @@
 // `$group`: documents with equal keys together, with accumulators over each group. Groups come in the order of their first documents.
-// Beyond 100 MB the documents of further groups are put aside in a scratch place; where nothing may be written the stage ends with 292.
+// Where all work of the server holds too much, the documents of further groups are put aside in a scratch place; beyond 100 MB the stage ends with 292 where disk
+// may not be used.
 // Follows the manual's page "$group (aggregation)".
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, isNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
-import { accumulators, createCompiler, keyOfValue, refuse, sizeOfValue } from '../../query/index.ts';
+import { inSlices } from '../../env/index.ts';
+import { accumulators, createCompiler, isLight, keyOfValue, refuse, sizeOfValue } from '../../query/index.ts';
 import type { Accumulator, AccumulatorFactory, Compiler, Expression, ValueKey } from '../../query/index.ts';
 import type { BatchSource, OperationContext } from '../../session/index.ts';
 import { BATCH_DOCUMENTS_MAX, drain, streamed } from '../batches.ts';
 import { MEMORY_BYTES_MAX, outOfMemory } from '../memory.ts';
 import type { Scratch } from '../scratch.ts';
+import type { WorkHold } from '../work-memory.ts';
 import { SpilledDocuments } from '../spilled-documents.ts';
 import type { PipelineOptions, SourceProvider, Stage, StageRule } from '../stage.ts';
 
@@ -92,22 +95,47 @@ const DEPTH_MAX = 4;
 /** The groups of what has been seen. */
 class Groups {
   readonly #grouping: Grouping;
+  /** Whether nothing is evaluated that could take long. */
+  readonly #isLight: boolean;
+  readonly #hold: WorkHold | undefined;
   readonly #groups = new Map<ValueKey, Group>();
   #bytes = 0;
   #aside: SpilledDocuments | undefined;
   #isFull = false;
 
-  constructor(grouping: Grouping) {
+  constructor(grouping: Grouping, hold: WorkHold | undefined) {
+    this.#hold = hold;
     this.#grouping = grouping;
+    this.#isLight = isLight(grouping.id) && grouping.fields.every(({ factory }) => factory.isLight === true);
   }
 
-  take(batch: readonly Document[]): void {
+  /** Takes documents in; expressions that may take long are evaluated in slices of the operation. */
+  async take(batch: readonly Document[], context: OperationContext): Promise<void> {
     try {
-      for (const document of batch) this.#take(document);
+      for (const document of batch) {
+        const finding = this.#isLight ? this.#idOf(document) : inSlices(context, () => this.#idOf(document));
+        const group = this.#groupOf(finding instanceof Promise ? await finding : finding, document);
+        if (group === undefined) continue;
+        for (const state of group.states) {
+          if (this.#isLight) {
+            state.add(document);
+            continue;
+          }
+          const adding = inSlices(context, () => { state.add(document); });
+          if (adding instanceof Promise) await adding;
+        }
+        this.#weigh(group);
+      }
     } catch (error) {
       throw groupError(error);
     }
-    if (this.#bytes > MEMORY_BYTES_MAX && (this.#aside === undefined || this.#bytes > GROWN_BYTES_MAX)) this.#isFull = true;
+    const gives = this.#hold?.holds(this.#bytes) === true;
+    if (this.#aside === undefined ? gives || this.#bytes > MEMORY_BYTES_MAX : this.#bytes > GROWN_BYTES_MAX) this.#isFull = true;
+  }
+
+  /** About how many bytes they hold. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Whether there is more than memory may hold: then documents of further groups must be put aside, or nothing goes on. */
@@ -131,20 +159,22 @@ class Groups {
     }
   }
 
-  #take(document: Document): void {
-    const id = this.#grouping.id.evaluate(document) ?? null;
+  #idOf(document: Document): Value {
+    return this.#grouping.id.evaluate(document) ?? null;
+  }
+
+  /** The group of a document; undefined: it has gone aside. */
+  #groupOf(id: Value, document: Document): Group | undefined {
     const key = keyOfValue(id, this.#grouping.compiler.options.collation);
     const known = this.#groups.get(key);
-    if (known === undefined && this.#aside !== undefined) {
-      this.#aside.add(key, document);
-      return;
-    }
-    const group = known ?? this.#begin(key, id);
+    if (known !== undefined || this.#aside === undefined) return known ?? this.#begin(key, id);
+    this.#aside.add(key, document);
+    return undefined;
+  }
+
+  #weigh(group: Group): void {
     let bytes = 0;
-    for (const state of group.states) {
-      state.add(document);
-      bytes += state.bytes;
-    }
+    for (const state of group.states) bytes += state.bytes;
     this.#bytes += bytes - group.bytes;
     group.bytes = bytes;
   }
@@ -161,36 +191,41 @@ class Groups {
 interface GroupInput {
   readonly source: BatchSource;
   readonly provider: SourceProvider;
-  readonly context: OperationContext;
+  readonly operation: () => OperationContext;
   /** How often what comes was put aside before. */
   readonly depth: number;
 }
 
 /** The groups of a source; documents of those that memory does not hold are put aside, and grouped part by part afterwards. */
 async function* grouped(grouping: Grouping, input: GroupInput): AsyncGenerator<readonly Document[], void> {
-  const { source, provider, context, depth } = input;
+  const { source, provider, operation, depth } = input;
   let scratch: Scratch | undefined;
+  const { workspace } = provider;
+  const hold = workspace?.memory.open();
   try {
-    let groups: Groups | undefined = new Groups(grouping);
+    let groups: Groups | undefined = new Groups(grouping, hold);
     let aside: SpilledDocuments | undefined;
-    await drain(source, provider, context, async (batch) => {
-      groups?.take(batch);
+    await drain(source, operation(), async (batch) => {
+      await groups?.take(batch, operation());
       if (groups?.isFull === true) {
-        if (provider.openScratch === undefined || depth >= DEPTH_MAX) throw outOfMemory('$group');
-        scratch ??= await provider.openScratch();
+        if (workspace === undefined || depth >= DEPTH_MAX) throw outOfMemory('$group');
+        scratch ??= await workspace.openScratch();
         const made = new SpilledDocuments(scratch, depth);
         groups.putAside(made);
         aside = made;
       }
       await aside?.relieve();
+      if (workspace?.mayExceed === false && (groups?.bytes ?? 0) + (aside?.bytes ?? 0) > MEMORY_BYTES_MAX) throw outOfMemory('$group');
     });
     source.close();
     yield* batched(groups.results());
     groups = undefined;
+    hold?.holds(0);
     const parts = (await (aside)?.parts()) ?? [];
-    for (const part of parts) yield* grouped(grouping, { source: part, provider, context, depth: depth + 1 });
+    for (const part of parts) yield* grouped(grouping, { source: part, provider, operation, depth: depth + 1 });
   } finally {
     scratch?.close();
+    hold?.close();
   }
 }
 
@@ -211,12 +246,7 @@ function groupStage(grouping: Grouping, specification: Value, name = '$group'): 
     name,
     specification,
     open: (source, provider) =>
-      streamed(source, provider, async function* (turn, context) {
-        for await (const batch of grouped(grouping, { source, provider, context, depth: 0 })) {
-          yield batch;
-          await turn();
-        }
-      }),
+      streamed(source, (operation) => grouped(grouping, { source, provider, operation, depth: 0 })),
     needs: (dependencies) => {
       dependencies.addAll(grouping.compiler.dependencies);
       return 'all-of-it';

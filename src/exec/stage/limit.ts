@@ -37,7 +37,7 @@ function skipped(source: BatchSource, count: number): BatchSource {
       if (batch === undefined || left === 0) return batch;
       const passed = Math.min(left, batch.length);
       left -= passed;
-      context.checkInterrupt();
+      await context.turn();
       return batch.slice(passed);
     },
     close: () => source.close(),

@@ -144,7 +144,7 @@ class Joiner {
     const together = await this.#joinTogether(batch, context);
     const made: Document[] = [];
     for (const document of batch) {
-      context.checkInterrupt();
+      await context.turn();
       const found = together?.get(document);
       const joined = found === undefined ? await this.#found(document, context) : BsonArray.of(found);
       made.push(withValueAt(document, this.#lookup.as, joined));

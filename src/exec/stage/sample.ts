@@ -64,10 +64,10 @@ export const sampleRule: StageRule = {
     return {
       name: '$sample',
       specification,
-      open: (source, provider) =>
+      open: (source) =>
         gathered(source, async (context) => {
           const reservoir = new Reservoir(size, random);
-          await drain(source, provider, context, (batch) => batch.forEach((document) => reservoir.take(document)));
+          await drain(source, context, (batch) => batch.forEach((document) => reservoir.take(document)));
           return reservoir.shuffled();
         }),
       needs: () => 'some',

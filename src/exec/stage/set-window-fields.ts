@@ -7,10 +7,10 @@ import type { Value } from '../../bson/index.ts';
 import { compileAddFields, compileSort, createCompiler, nameOf, refuse, Variable } from '../../query/index.ts';
 import type { Compiler, Expression, Projection, SortKey } from '../../query/index.ts';
 import type { BatchSource, OperationContext } from '../../session/index.ts';
-import { BATCH_DOCUMENTS_MAX, drain, Pacer } from '../batches.ts';
+import { BATCH_DOCUMENTS_MAX, drain, streamed } from '../batches.ts';
 import { RunSorter } from '../run-sorter.ts';
 import type { Entry } from '../run-sorter.ts';
-import type { PipelineOptions, SourceProvider, StageRule } from '../stage.ts';
+import type { PipelineOptions, StageRule } from '../stage.ts';
 import type { Partition, WindowFunction } from '../window/frame.ts';
 import { compileWindowFunction } from '../window/window-function.ts';
 
@@ -99,79 +99,44 @@ function partitionOf(entries: readonly PlacedEntry[], sort: SortKey): Partition 
 }
 
 /** The results, made a little at a time. */
-class WindowSource implements BatchSource {
-  readonly #source: BatchSource;
-  readonly #provider: SourceProvider;
-  readonly #pacer: Pacer;
-  readonly #fields: WindowFields;
-  #made: AsyncGenerator<readonly Document[], void> | undefined;
-  #context: OperationContext | undefined;
-  #closed = false;
-
-  constructor(source: BatchSource, provider: SourceProvider, fields: WindowFields) {
-    this.#source = source;
-    this.#provider = provider;
-    this.#pacer = new Pacer(provider);
-    this.#fields = fields;
-  }
-
-  async next(context: OperationContext): Promise<readonly Document[] | undefined> {
-    if (this.#closed) return undefined;
-    this.#context = context;
-    this.#made ??= this.#make(context);
-    const step = await this.#made.next();
-    return step.done === true ? undefined : step.value;
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#source.close();
-  }
-
-  async *#make(context: OperationContext): AsyncGenerator<readonly Document[], void> {
-    const sorter = new RunSorter<PlacedEntry>('$setWindowFields');
-    let order = 0;
-    await drain(this.#source, this.#provider, context, (batch) => {
-      for (const document of batch) sorter.add(placed(this.#fields, document, order++));
-    });
-    this.#source.close();
-    let open: PlacedEntry[] = [];
-    for (const entry of sorter.results(Infinity)) {
-      const [first] = open;
-      if (first !== undefined && !samePartition(first, entry)) {
-        yield* this.#results(open);
-        open = [];
-      }
-      open.push(entry);
-      if (open.length % BATCH_DOCUMENTS_MAX === 0) await this.#turn();
+async function* windowed(source: BatchSource, fields: WindowFields, operation: () => OperationContext): AsyncGenerator<readonly Document[], void> {
+  const sorter = new RunSorter<PlacedEntry>('$setWindowFields');
+  let order = 0;
+  await drain(source, operation(), (batch) => {
+    for (const document of batch) sorter.add(placed(fields, document, order++));
+  });
+  source.close();
+  let open: PlacedEntry[] = [];
+  for (const entry of sorter.results(Infinity)) {
+    const [first] = open;
+    if (first !== undefined && !samePartition(first, entry)) {
+      yield* resultsOf(open, fields, operation);
+      open = [];
     }
-    if (open.length > 0) yield* this.#results(open);
+    open.push(entry);
+    if (open.length % BATCH_DOCUMENTS_MAX === 0) await operation().turn();
   }
+  if (open.length > 0) yield* resultsOf(open, fields, operation);
+}
 
-  async *#results(entries: readonly PlacedEntry[]): AsyncGenerator<readonly Document[], void> {
-    const { functions, output, sort } = this.#fields;
-    const partition = partitionOf(entries, sort);
-    const running = functions.map(({ evaluate, result }) => ({ values: evaluate(partition), result }));
-    let batch: Document[] = [];
-    for (const document of partition.documents) {
-      for (const { values, result } of running) {
-        let step = values.next();
-        for (; step.done !== true && step.value === undefined; step = values.next()) await this.#turn();
-        result.value = step.done === true ? null : step.value;
-      }
-      batch.push(output.apply(document));
-      if (batch.length < BATCH_DOCUMENTS_MAX) continue;
-      yield batch;
-      batch = [];
-      await this.#turn();
+/** The documents of one partition with their results. */
+async function* resultsOf(entries: readonly PlacedEntry[], fields: WindowFields, operation: () => OperationContext): AsyncGenerator<readonly Document[], void> {
+  const { functions, output, sort } = fields;
+  const partition = partitionOf(entries, sort);
+  const running = functions.map(({ evaluate, result }) => ({ values: evaluate(partition), result }));
+  let batch: Document[] = [];
+  for (const document of partition.documents) {
+    for (const { values, result } of running) {
+      let step = values.next();
+      for (; step.done !== true && step.value === undefined; step = values.next()) await operation().turn();
+      result.value = step.done === true ? null : step.value;
     }
-    if (batch.length > 0) yield batch;
+    batch.push(output.apply(document));
+    if (batch.length < BATCH_DOCUMENTS_MAX) continue;
+    yield batch;
+    batch = [];
   }
-
-  /** Lets others work, and ends with the operation that waits for this. */
-  async #turn(): Promise<void> {
-    if (this.#context !== undefined) await this.#pacer.turn(this.#context);
-  }
+  if (batch.length > 0) yield batch;
 }
 
 /** How `$setWindowFields` is compiled. */
@@ -182,7 +147,7 @@ export const setWindowFieldsRule: StageRule = {
     return {
       name: '$setWindowFields',
       specification,
-      open: (source, provider) => new WindowSource(source, provider, fields),
+      open: (source) => streamed(source, (operation) => windowed(source, fields, operation)),
       needs: (dependencies) => {
         dependencies.addAll(fields.compiler.dependencies);
         for (const { path } of fields.sort.parts) dependencies.addPath(path.text);

@@ -60,11 +60,11 @@ function refuseEmpty(specification: Value): Document {
 }
 
 /** The first few, which are never many at a time. */
-function firstOnes(source: BatchSource, provider: SourceProvider, { key, limit }: { key: SortKey; limit: number }): BatchSource {
+function firstOnes(source: BatchSource, { key, limit }: { key: SortKey; limit: number }): BatchSource {
   return gathered(source, async (context) => {
     const sorter = new TopSorter(limit);
     let order = 0;
-    await drain(source, provider, context, (batch) => {
+    await drain(source, context, (batch) => {
       for (const document of batch) sorter.add({ key: key.keyOf(document), document, order: order++ });
     });
     return documentsOf(sorter.results());
@@ -78,18 +78,17 @@ const codec: SortCodec<Entry> = {
 
 /** All of them, through a scratch place where they are too many. */
 function allInOrder(source: BatchSource, provider: SourceProvider, { key, limit }: { key: SortKey; limit: number | undefined }): BatchSource {
-  return streamed(source, provider, async function* (turn, context) {
-    const sorter = new ExternalSorter(codec, provider.openScratch, () => outOfMemory('$sort'));
+  return streamed(source, async function* (operation) {
+    const sorter = new ExternalSorter(codec, provider.workspace, () => outOfMemory('$sort'));
     try {
       let order = 0;
-      await drain(source, provider, context, (batch) => {
+      await drain(source, operation(), (batch) => {
         for (const document of batch) sorter.add({ key: key.keyOf(document), document, order: order++ }, document.byteLength);
         return sorter.relieve();
       });
       source.close();
       for await (const entries of sorter.results(limit ?? Infinity)) {
         yield entries.map(({ document }) => document);
-        await turn();
       }
     } finally {
       sorter.close();
@@ -103,7 +102,7 @@ export function sortStage(sort: Document, limit: number | undefined, options: Pi
   return {
     name: '$sort',
     specification: limit === undefined ? sort : Document.of({ sortKey: sort, limit: BigInt(limit) }),
-    open: (source, provider) => (limit !== undefined && limit <= RUN_ENTRIES ? firstOnes(source, provider, { key, limit }) : allInOrder(source, provider, { key, limit })),
+    open: (source, provider) => (limit !== undefined && limit <= RUN_ENTRIES ? firstOnes(source, { key, limit }) : allInOrder(source, provider, { key, limit })),
     ...(limit === undefined ? { leaves: () => true } : {}),
     takeover: { kind: 'sort', sort, ...(limit === undefined ? {} : { limit }) },
     joinedWith: ({ takeover }) => {

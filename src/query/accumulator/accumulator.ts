@@ -3,6 +3,7 @@
 
 import type { Document, TextOrder, Value } from '../../bson/index.ts';
 import type { Compiler } from '../expression/compiler.ts';
+import { isLight } from '../expression/expression.ts';
 import type { Expression } from '../expression/expression.ts';
 
 /** The state of one accumulator of one group. */
@@ -18,6 +19,8 @@ export interface Accumulator {
 /** A compiled accumulator. `group` is the document that expressions on the group's key are evaluated on. */
 export interface AccumulatorFactory {
   create(group: Document): Accumulator;
+  /** Whether taking a document in never takes long; absent: it may. */
+  readonly isLight?: boolean;
 }
 
 /** How an accumulator is compiled from its argument. */
@@ -65,6 +68,6 @@ export function fedBy(input: Expression, state: ValueAccumulator): Accumulator {
 export function ofValues(create: (order: TextOrder | undefined) => ValueAccumulator): AccumulatorRule {
   return (argument, compiler) => {
     const input = compiler.compile(argument);
-    return { create: () => fedBy(input, create(compiler.options.collation)) };
+    return { create: () => fedBy(input, create(compiler.options.collation)), isLight: isLight(input) };
   };
 }

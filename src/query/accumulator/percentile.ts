@@ -40,16 +40,17 @@ class Quantiles implements ValueAccumulator {
   }
 
   result(): Value {
-    this.#numbers.sort((left, right) => left - right);
-    const values = this.#shares.map((share) => this.#at(share));
+    const numbers = Float64Array.from(this.#numbers).sort();
+    const values = this.#shares.map((share) => quantileOf(numbers, share));
     return this.#single ? (values[0] ?? null) : BsonArray.of(values);
   }
 
-  #at(share: number): Value {
-    const place = Math.min(Math.max(Math.ceil(share * this.#numbers.length) - 1, 0), this.#numbers.length - 1);
-    const number = this.#numbers[place];
-    return number === undefined ? null : new Double(number);
-  }
+}
+
+function quantileOf(sorted: Float64Array, share: number): Value {
+  const place = Math.min(Math.max(Math.ceil(share * sorted.length) - 1, 0), sorted.length - 1);
+  const number = sorted[place];
+  return number === undefined ? null : new Double(number);
 }
 
 function fieldsOf(argument: Value, name: string, known: readonly string[]): ReadonlyMap<string, Value> {

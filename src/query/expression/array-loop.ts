@@ -1,8 +1,11 @@
 // Operators that evaluate an expression for each element ($map, $filter, $reduce), and those between arrays and objects.
 // Follows the manual's page "Array Expression Operators".
 
+import { atOneGo, overItems } from '../../base/long-lists.ts';
+import { must } from '../../base/assert.ts';
 import { BsonArray, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
+import { overElements } from '../elements.ts';
 import { refuse } from '../refuse.ts';
 import { isTruthy } from '../truth.ts';
 import { compileNamed, describeMaybe, isNullish, namedArguments, nameOf, unary } from './define.ts';
@@ -37,11 +40,10 @@ function compileMap(argument: Value, compiler: Compiler, name: string): Expressi
     const array = input.evaluate(root);
     if (isNullish(array)) return null;
     if (!(array instanceof BsonArray)) throw refuse(16883, `input to $map must be an array not ${nameOf(array)}`);
-    const made: Value[] = [];
-    for (const item of array.items()) {
+    const made = overElements(array, (): Value[] => [], (values, item) => {
       element.value = item;
-      made.push(body.evaluate(root) ?? null);
-    }
+      values.push(body.evaluate(root) ?? null);
+    });
     return BsonArray.of(made);
   };
   return { evaluate, form: { kind: 'other' } };
@@ -75,11 +77,10 @@ function compileFilter(argument: Value, compiler: Compiler, name: string): Expre
     if (isNullish(array)) return null;
     if (!(array instanceof BsonArray)) throw refuse(28651, `input to $filter must be an array not ${nameOf(array)}`);
     const count = filterLimit(limit.evaluate(root));
-    const kept: Value[] = [];
-    for (const item of array.items()) {
+    const kept = overElements(array, (): Value[] => [], (values, item) => {
       element.value = item;
-      if (isTruthy(condition.evaluate(root)) && kept.push(item) >= count) break;
-    }
+      return isTruthy(condition.evaluate(root)) && values.push(item) >= count;
+    });
     return BsonArray.of(kept);
   };
   return { evaluate, form: { kind: 'other' } };
@@ -103,13 +104,12 @@ function compileReduce(argument: Value, compiler: Compiler, name: string): Expre
     const array = input.evaluate(root);
     if (isNullish(array)) return null;
     if (!(array instanceof BsonArray)) throw refuse(40080, `$reduce requires that 'input' be an array, found: ${describeMaybe(array)}`);
-    let value = initial.evaluate(root);
-    for (const item of array.items()) {
+    const begin = (): { value: Maybe } => ({ value: initial.evaluate(root) });
+    return overElements(array, begin, (state, item) => {
       element.value = item;
-      sofar.value = value;
-      value = body.evaluate(root);
-    }
-    return value;
+      sofar.value = state.value;
+      state.value = body.evaluate(root);
+    }).value;
   };
   return { evaluate, form: { kind: 'other' } };
 }
@@ -153,7 +153,10 @@ function compileZip(argument: Value, compiler: Compiler, name: string): Expressi
     const fill = inputs.map((_, index) => defaults[index]?.evaluate(root) ?? null);
     const lengths = arrays.map((items) => items.length);
     const length = longest ? Math.max(...lengths) : Math.min(...lengths);
-    const rows = Array.from({ length }, (_, row) => BsonArray.of(arrays.map((items, column) => items[row] ?? fill[column] ?? null)));
+    const leading = must(arrays.find((items) => items.length === length), 'one of the arrays is as long as the result');
+    const rows = overItems(leading, (): Value[] => [], (made, _item, row) => {
+      made.push(BsonArray.of(arrays.map((items, column) => items[row] ?? fill[column] ?? null)));
+    });
     return BsonArray.of(rows);
   });
 }
@@ -199,19 +202,21 @@ function entryOf(item: Value, arrays: boolean): readonly [string, Value] {
 function arrayToObject(array: Maybe): Maybe {
   if (isNullish(array)) return null;
   if (!(array instanceof BsonArray)) throw refuse(40386, `$arrayToObject requires an array input, found: ${nameOf(array)}`);
-  const items = array.items();
-  const [first] = items;
+  const first = array.at(0);
   if (first === undefined) return Document.empty;
   if (!(first instanceof BsonArray) && !(first instanceof Document)) {
     throw refuse(40398, `Unrecognised input type format for $arrayToObject: ${nameOf(first)}`);
   }
-  return Document.fromEntries(new Map(items.map((item) => entryOf(item, first instanceof BsonArray))));
+  const entries = overElements(array, () => new Map<string, Value>(), (made, item) => {
+    made.set(...entryOf(item, first instanceof BsonArray));
+  });
+  return Document.fromEntries(entries);
 }
 
 function objectToArray(object: Maybe): Maybe {
   if (isNullish(object)) return null;
   if (!(object instanceof Document)) throw refuse(40390, `$objectToArray requires a document input, found: ${nameOf(object)}`);
-  return BsonArray.of(object.fields.map(([k, v]) => Document.fromEntries([['k', k], ['v', v]])));
+  return atOneGo(object.fields.length, () => BsonArray.of(object.fields.map(([k, v]) => Document.fromEntries([['k', k], ['v', v]]))));
 }
 
 /** The operators, by name. */

@@ -1,6 +1,9 @@
 // Arrays: taking elements and parts, searching, ordering, making. Null or missing input mostly gives null; anything else that is not an
 // array is refused. Follows the manual's page "Array Expression Operators"; what loops over elements is in array-loop.ts.
 
+import { atOneGo, firstIndex } from '../../base/long-lists.ts';
+import { sortedOf } from '../../base/long-sort.ts';
+import { looped, spend } from '../../base/long-work.ts';
 import { BsonArray, comparerOf, Document, isNumber } from '../../bson/index.ts';
 import type { Comparer, TextOrder, Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
@@ -58,18 +61,19 @@ function slice(values: readonly Maybe[]): Maybe {
 }
 
 function concatArrays(values: readonly Maybe[]): Maybe {
-  const items: Value[] = [];
+  const lists: (readonly Value[])[] = [];
   for (const value of values) {
     if (isNullish(value)) return null;
     if (!(value instanceof BsonArray)) throw refuse(28664, `$concatArrays only supports arrays, not ${nameOf(value)}`);
-    for (const item of value.items()) items.push(item);
+    lists.push(value.items());
   }
-  return BsonArray.of(items);
+  const length = lists.reduce((sum, items) => sum + items.length, 0);
+  return atOneGo(length / 32, () => BsonArray.of(lists.flat()));
 }
 
 function isIn(needle: Maybe, array: Maybe, compare: Comparer): Maybe {
   if (!(array instanceof BsonArray)) throw refuse(40081, `$in requires an array as a second argument, found: ${nameOf(array)}`);
-  return needle !== undefined && array.items().some((item) => compare(item, needle) === 0);
+  return needle !== undefined && firstIndex(array.items(), (item) => compare(item, needle) === 0) >= 0;
 }
 
 function searchBound(value: Maybe, fallback: number, which: string): number {
@@ -90,8 +94,8 @@ function indexOfArray(values: readonly Maybe[], order: TextOrder | undefined): M
   const start = searchBound(values.length > 2 ? (from ?? null) : undefined, 0, 'starting index');
   const stop = Math.min(searchBound(values.length > 3 ? (to ?? null) : undefined, items.length, 'ending index'), items.length);
   const compare = maybeComparerOf(order);
-  for (let i = start; i < stop; i++) if (compare(items[i], needle) === 0) return i;
-  return -1;
+  const found = firstIndex(start === 0 && stop === items.length ? items : items.slice(start, stop), (item) => compare(item, needle) === 0);
+  return found < 0 ? found : start + found;
 }
 
 const RANGE_BYTES_MAX = 100 * 1024 * 1024;
@@ -105,6 +109,22 @@ function rangeBound(value: Maybe, codes: readonly [number, number], what: string
   return bound;
 }
 
+/** So many numbers are made in one round. */
+const ROUND = 4096;
+
+function progression(start: number, step: number, count: number): readonly Value[] {
+  const made = looped(
+    (): Value[] => [],
+    (numbers) => {
+      const end = Math.min(numbers.length + ROUND, count);
+      spend(ROUND / 32);
+      for (let index = numbers.length; index < end; index++) numbers.push(start + index * step);
+      return end === count;
+    },
+  );
+  return made ?? [];
+}
+
 function range(values: readonly Maybe[]): Maybe {
   const start = rangeBound(values[0], [34443, 34444], 'starting');
   const stop = rangeBound(values[1], [34445, 34446], 'ending');
@@ -112,7 +132,7 @@ function range(values: readonly Maybe[]): Maybe {
   if (step === 0) throw refuse(34449, '$range requires a non-zero step value');
   const count = Math.max(0, Math.ceil((stop - start) / step));
   if (count * 16 > RANGE_BYTES_MAX) throw refuse(146, `$range would use too much memory (${count * 16} bytes) and cannot spill to disk.`);
-  return BsonArray.of(Array.from({ length: count }, (_, index) => start + index * step));
+  return BsonArray.of(progression(start, step, count));
 }
 
 function reverse(array: Maybe): Maybe {
@@ -120,7 +140,7 @@ function reverse(array: Maybe): Maybe {
   if (!(array instanceof BsonArray)) {
     throw refuse(34435, `The argument to $reverseArray must be an array, but was of type: ${nameOf(array)}`);
   }
-  return BsonArray.of(array.items().toReversed());
+  return atOneGo(array.length / 32, () => BsonArray.of(array.items().toReversed()));
 }
 
 type Order = (left: Value, right: Value) => number;
@@ -176,7 +196,7 @@ function compileSortArray(argument: Value, compiler: Compiler, name: string): Ex
   return compiler.fold(name, [input], (root) => {
     const array = input.evaluate(root);
     if (isNullish(array)) return null;
-    if (array instanceof BsonArray) return BsonArray.of(array.items().toSorted(order));
+    if (array instanceof BsonArray) return BsonArray.of(sortedOf(array.items(), order));
     throw refuse(2942504, `The input argument to $sortArray must be an array, but was of type: ${nameOf(array)}`);
   });
 }
@@ -221,9 +241,9 @@ export const arrayOperators: OperatorTable = {
   $sortArray: compileSortArray,
   $firstN: named(countArguments, someOf((items, count) => items.slice(0, count))),
   $lastN: named(countArguments, someOf((items, count) => items.slice(-count))),
-  $minN: ordered((order) => named(countArguments, someOf((items, count) => present(items).sort(comparerOf(order)).slice(0, count)))),
+  $minN: ordered((order) => named(countArguments, someOf((items, count) => sortedOf(present(items), comparerOf(order)).slice(0, count)))),
   $maxN: ordered((order) => {
     const compare = comparerOf(order);
-    return named(countArguments, someOf((items, count) => present(items).sort((left, right) => compare(right, left)).slice(0, count)));
+    return named(countArguments, someOf((items, count) => sortedOf(present(items), (left, right) => compare(right, left)).slice(0, count)));
   }),
 };

@@ -2,7 +2,7 @@
 // same, is found out once and not walked through.
 
 /** True if every character is ASCII. */
-function isAscii(text: string): boolean {
+export function isAscii(text: string): boolean {
    
   return /^[\0-\x7f]*$/.test(text);
 }

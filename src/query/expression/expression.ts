@@ -95,6 +95,11 @@ export function constant(value: Value | undefined): Expression {
   return { evaluate: () => value, form: { kind: 'constant', value } };
 }
 
+/** True if evaluating only follows a path, or not even that. */
+export function isLight({ form }: Expression): boolean {
+  return form.kind === 'path' || form.kind === 'constant';
+}
+
 /** True if the value of an expression is known. */
 export function isConstant(expression: Expression): boolean {
   return expression.form.kind === 'constant';

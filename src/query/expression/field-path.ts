@@ -1,6 +1,7 @@
 // Field paths as expressions read them: documents step by name, arrays map over their documents, anything else is missing. A number in a
 // path is a field name here, never an index into an array (unlike in filters). Follows the manual's page "Field Paths".
 
+import { atOneGo } from '../../base/long-lists.ts';
 import { BsonArray, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
@@ -34,11 +35,18 @@ export function splitPath(path: string): string[] {
 /** A reader of the value at these components below a value. */
 export function compilePathOf(components: readonly string[]): (value: Value | undefined) => Value | undefined {
   const [only, second] = components;
-  if (only !== undefined && second === undefined) {
-    return (value) => (value instanceof Document ? value.get(only) : readAt(value, components, 0));
-  }
-  return (value) => readAt(value, components, 0);
+  const read = (value: Value | undefined): Value | undefined =>
+    only !== undefined && second === undefined && value instanceof Document ? value.get(only) : readAt(value, components, 0);
+  return (value) => {
+    const bytes = value instanceof Document ? value.bytesToRead : 0;
+    return bytes < LONG_BYTES ? read(value) : atOneGo(bytes / BYTES_PER_STEP, () => read(value));
+  };
 }
+
+/** What was found in a longer document is kept for as long as the same work goes on. */
+const LONG_BYTES = 32768;
+/** So many bytes are looked through in about the time of one step of a loop. */
+const BYTES_PER_STEP = 64;
 
 function readAt(value: Value | undefined, components: readonly string[], index: number): Value | undefined {
   const name = components[index];

@@ -7,7 +7,8 @@ import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { compilePattern } from '../regex.ts';
 import type { Pattern, PatternMatch } from '../regex.ts';
-import { codePointIndex } from './code-points.ts';
+import { looped } from '../../base/long-work.ts';
+import { codePointIndex, countCodePoints } from './code-points.ts';
 import { isNullish, named } from './define.ts';
 import type { Maybe, NamedArguments, NamedValues } from './define.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
@@ -60,25 +61,36 @@ class LastPattern {
   }
 }
 
-function found(text: string, match: PatternMatch): Document {
+function found(text: string, match: PatternMatch, index: number): Document {
   return Document.fromEntries([
     ['match', text.slice(match.start, match.end)],
-    ['idx', codePointIndex(text, match.start)],
+    ['idx', index],
     ['captures', BsonArray.of(match.captures.map((capture) => capture ?? null))],
   ]);
 }
 
+interface Search {
+  readonly matches: Document[];
+  /** Where the next match is looked for. */
+  from: number;
+  /** Up to here there are `points` code points. */
+  counted: number;
+  points: number;
+}
+
 function allMatches(pattern: Pattern, text: string): Document[] {
-  const matches: Document[] = [];
-  let from = 0;
-  do {
-    const match = pattern.find(text, from);
-    if (match === undefined) break;
-    matches.push(found(text, match));
+  const begin = (): Search => ({ matches: [], from: 0, counted: 0, points: 0 });
+  const search = looped(begin, (state) => {
+    const match = pattern.find(text, state.from);
+    if (match === undefined) return true;
+    state.points += countCodePoints(text.slice(state.counted, match.start));
+    state.counted = match.start;
+    state.matches.push(found(text, match, state.points));
     const point = text.codePointAt(match.end) ?? 0;
-    from = match.end > match.start ? match.end : match.end + (point > 0xffff ? 2 : 1);
-  } while (from < text.length);
-  return matches;
+    state.from = match.end > match.start ? match.end : match.end + (point > 0xffff ? 2 : 1);
+    return state.from >= text.length;
+  });
+  return search?.matches ?? [];
 }
 
 function regexOperator(give: (pattern: Pattern, text: string) => Value, nothing: Value): OperatorRule {
@@ -105,7 +117,7 @@ function regexOperator(give: (pattern: Pattern, text: string) => Value, nothing:
 
 function firstMatch(pattern: Pattern, text: string): Value {
   const match = pattern.find(text, 0);
-  return match === undefined ? null : found(text, match);
+  return match === undefined ? null : found(text, match, codePointIndex(text, match.start));
 }
 
 /** The operators, by name. */

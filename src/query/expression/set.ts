@@ -1,8 +1,11 @@
 // Arrays as sets: order and repetition do not count, values are equal as in comparison ($eq), nested arrays are whole elements.
 // Follows the manual's page "Set Expression Operators".
 
+import { atOneGo, firstIndex, overItems } from '../../base/long-lists.ts';
+import { sortedOf } from '../../base/long-sort.ts';
 import { BsonArray, comparerOf } from '../../bson/index.ts';
 import type { Comparer, TextOrder, Value } from '../../bson/index.ts';
+import { overElements } from '../elements.ts';
 import { refuse } from '../refuse.ts';
 import { isTruthy } from '../truth.ts';
 import { binary, commutative, isNullish, nameOf, ordered, unary } from './define.ts';
@@ -17,9 +20,9 @@ class ValueSet {
 
   constructor(items: readonly Value[], order: TextOrder | undefined) {
     const compare = comparerOf(order);
-    const sorted = items.toSorted(compare);
+    const sorted = sortedOf(items, compare);
     this.#compare = compare;
-    this.values = sorted.filter((value, index) => index === 0 || compare(sorted[index - 1] ?? null, value) !== 0);
+    this.values = kept(sorted, (value, index) => index === 0 || compare(sorted[index - 1] ?? null, value) !== 0);
   }
 
   /** Where the value equal to this one stands, or -1. */
@@ -42,16 +45,24 @@ class ValueSet {
   }
 }
 
+/** The values that pass, in their order. */
+function kept(values: readonly Value[], test: (value: Value, index: number) => boolean): readonly Value[] {
+  return overItems(values, (): Value[] => [], (made, value, index) => {
+    if (test(value, index)) made.push(value);
+  });
+}
+
 function union(values: readonly Maybe[], order: TextOrder | undefined): Maybe {
-  const all: Value[] = [];
+  const lists: (readonly Value[])[] = [];
   for (const value of values) {
     if (isNullish(value)) return null;
     if (!(value instanceof BsonArray)) {
       throw refuse(17043, `All operands of $setUnion must be arrays. One argument is of type: ${nameOf(value)}`);
     }
-    for (const item of value.items()) all.push(item);
+    lists.push(value.items());
   }
-  return BsonArray.of(new ValueSet(all, order).values);
+  const length = lists.reduce((sum, items) => sum + items.length, 0);
+  return BsonArray.of(new ValueSet(atOneGo(length / 32, () => lists.flat()), order).values);
 }
 
 function intersection(values: readonly Maybe[], order: TextOrder | undefined): Maybe {
@@ -62,7 +73,7 @@ function intersection(values: readonly Maybe[], order: TextOrder | undefined): M
       throw refuse(17047, `All operands of $setIntersection must be arrays. One argument is of type: ${nameOf(value)}`);
     }
     const next = new ValueSet(value.items(), order);
-    common = common === undefined ? next : new ValueSet(common.values.filter((item) => next.has(item)), order);
+    common = common === undefined ? next : new ValueSet(kept(common.values, (item) => next.has(item)), order);
   }
   return BsonArray.of(common?.values ?? []);
 }
@@ -74,14 +85,14 @@ function difference(left: Maybe, right: Maybe, order: TextOrder | undefined): Ma
   if (!(right instanceof BsonArray)) throw refuse(17049, `${text} Second argument is of type: ${nameOf(right)}`);
   const without = new ValueSet(right.items(), order);
   const distinct = new ValueSet(left.items(), order);
-  const taken = new Set<number>();
-  const kept = left.items().filter((item) => {
+  const begin = (): { items: Value[]; taken: Set<number> } => ({ items: [], taken: new Set() });
+  const { items } = overElements(left, begin, (state, item) => {
     const index = distinct.indexOf(item);
-    if (without.has(item) || taken.has(index)) return false;
-    taken.add(index);
-    return true;
+    if (without.has(item) || state.taken.has(index)) return;
+    state.taken.add(index);
+    state.items.push(item);
   });
-  return BsonArray.of(kept);
+  return BsonArray.of(items);
 }
 
 function isSubset(left: Maybe, right: Maybe, order: TextOrder | undefined): Maybe {
@@ -89,7 +100,7 @@ function isSubset(left: Maybe, right: Maybe, order: TextOrder | undefined): Mayb
   if (!(left instanceof BsonArray)) throw refuse(17046, `${text} First argument is of type: ${nameOf(left)}`);
   if (!(right instanceof BsonArray)) throw refuse(17042, `${text} Second argument is of type: ${nameOf(right)}`);
   const whole = new ValueSet(right.items(), order);
-  return left.items().every((item) => whole.has(item));
+  return firstIndex(left.items(), (item) => !whole.has(item)) < 0;
 }
 
 function equals(values: readonly Maybe[], order: TextOrder | undefined): Maybe {
@@ -98,7 +109,7 @@ function equals(values: readonly Maybe[], order: TextOrder | undefined): Maybe {
     throw refuse(17044, `All operands of $setEquals must be arrays. ${index + 1}-th argument is of type: ${nameOf(value)}`);
   });
   const [first] = sets;
-  return sets.every((set) => set.values.length === first?.values.length && set.values.every((value) => first.has(value)));
+  return sets.every((set) => set.values.length === first?.values.length && firstIndex(set.values, (value) => !first.has(value)) < 0);
 }
 
 const compileEquals: OperatorRule = (argument, compiler, name) => {

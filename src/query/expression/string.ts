@@ -2,10 +2,11 @@
 // Follows the manual's page "String Expression Operators"; parts and positions are in substring.ts, patterns in regex-find.ts.
 
 import { compareBytes } from '../../base/bytes.ts';
+import { looped, spend } from '../../base/long-work.ts';
 import { encodeUtf8, utf8Length } from '../../base/text.ts';
 import { BsonArray } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
-import { countCodePoints } from './code-points.ts';
+import { countCodePoints, isAscii } from './code-points.ts';
 import { binary, describeMaybe, isNullish, named, nameOf, unary, variadic } from './define.ts';
 import type { Maybe, NamedArguments, NamedValues } from './define.ts';
 import type { OperatorRule, OperatorTable } from './compiler.ts';
@@ -23,11 +24,49 @@ function concat(values: readonly Maybe[]): Maybe {
 }
 
 function lower(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  return inParts(text, (part) => (isAscii(part) ? part.toLowerCase() : part.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())));
 }
 
 function upper(text: string): string {
-  return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+  return inParts(text, (part) => (isAscii(part) ? part.toUpperCase() : part.replace(/[a-z]+/g, (letters) => letters.toUpperCase())));
+}
+
+/** Long texts are changed in parts of so many units: each takes less than a millisecond. */
+const PART = 16384;
+
+/** A text changed, where each unit is by itself. */
+function inParts(text: string, change: (part: string) => string): string {
+  if (text.length <= PART) return change(text);
+  const begin = (): { changed: string } => ({ changed: '' });
+  const whole = looped(begin, (state, round) => {
+    spend(PART / UNITS_PER_STEP);
+    state.changed += change(text.slice(round * PART, (round + 1) * PART));
+    return (round + 1) * PART >= text.length;
+  });
+  return whole?.changed ?? '';
+}
+
+/** So many units of a text are walked through in about the time of one step of another loop. */
+const UNITS_PER_STEP = 16;
+
+interface Search {
+  readonly parts: string[];
+  from: number;
+}
+
+/** The parts of a text between the places of another. */
+function splitText(text: string, separator: string): readonly string[] {
+  if (text.length <= PART) return text.split(separator);
+  const begin = (): Search => ({ parts: [], from: 0 });
+  const search = looped(begin, (state) => {
+    const at = text.indexOf(separator, state.from);
+    const end = at < 0 ? text.length : at;
+    spend((end - state.from) / UNITS_PER_STEP);
+    state.parts.push(text.slice(state.from, end));
+    state.from = at + separator.length;
+    return at < 0;
+  });
+  return search?.parts ?? [];
 }
 
 function compareWithoutCase(left: Maybe, right: Maybe): Maybe {
@@ -50,7 +89,7 @@ function split(text: Maybe, separator: Maybe): Maybe {
     throw refuse(10503900, `$split requires an expression that evaluates to a string as a second argument, found: ${nameOf(separator)}`);
   }
   if (separator === '') throw refuse(40087, '$split requires a non-empty separator');
-  return BsonArray.of(text.split(separator));
+  return BsonArray.of(splitText(text, separator));
 }
 
 const replaceArguments: NamedArguments = {
@@ -82,9 +121,23 @@ function replaceFirst(text: string, find: string, replacement: string): string {
   return at < 0 ? text : text.slice(0, at) + replacement + text.slice(at + find.length);
 }
 
+/** Parts joined in blocks: what is joined at last is few. */
+const BLOCK = 1024;
+
+function joinedBy(parts: readonly string[], between: string): string {
+  if (parts.length <= BLOCK) return parts.join(between);
+  const begin = (): { readonly blocks: string[] } => ({ blocks: [] });
+  const joined = looped(begin, ({ blocks }, round) => {
+    spend(BLOCK / UNITS_PER_STEP);
+    blocks.push(parts.slice(round * BLOCK, (round + 1) * BLOCK).join(between));
+    return (round + 1) * BLOCK >= parts.length;
+  });
+  return joined?.blocks.join(between) ?? '';
+}
+
 /** An empty text is found before and behind every character. */
 function replaceEach(text: string, find: string, replacement: string): string {
-  if (find !== '') return text.replaceAll(find, () => replacement);
+  if (find !== '') return joinedBy(splitText(text, find), replacement);
   return [replacement, ...Array.from(text, (character) => character + replacement)].join('');
 }
 
@@ -96,16 +149,25 @@ const trimArguments: NamedArguments = {
   optional: ['chars'],
 };
 
+function characterAt(text: string, at: number): string {
+  return String.fromCodePoint(text.codePointAt(at) ?? 0);
+}
+
+/** The character that ends there. */
+function characterBefore(text: string, end: number): string {
+  const isPair = end >= 2 && (text.codePointAt(end - 2) ?? 0) > 0xffff;
+  return isPair ? text.slice(end - 2, end) : text.slice(end - 1, end);
+}
+
 /** What is trimmed where `chars` is not given: the zero byte and what Unicode calls white space. */
 const WHITE_SPACE = '\0\u0020\t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a';
 
 function trimmed(text: string, characters: ReadonlySet<string>, ends: { left: boolean; right: boolean }): string {
-  const points = Array.from(text);
   let start = 0;
-  let stop = points.length;
-  while (ends.left && start < stop && characters.has(points[start] ?? '')) start += 1;
-  while (ends.right && stop > start && characters.has(points[stop - 1] ?? '')) stop -= 1;
-  return points.slice(start, stop).join('');
+  let stop = text.length;
+  while (ends.left && start < stop && characters.has(characterAt(text, start))) start += characterAt(text, start).length;
+  while (ends.right && stop > start && characters.has(characterBefore(text, stop))) stop -= characterBefore(text, stop).length;
+  return text.slice(start, stop);
 }
 
 function trim(ends: { left: boolean; right: boolean }): OperatorRule {

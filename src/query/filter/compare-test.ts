@@ -3,10 +3,13 @@
 // neither less nor greater than any number. Follows the manual's pages of `$eq`, `$gt`, `$gte`, `$lt`, `$lte`, `$in` and
 // "Comparison/Sort Order".
 
+import { overItems } from '../../base/long-lists.ts';
 import { compareBytes, compareRange } from '../../base/bytes.ts';
-import { BsonArray, BsonSymbol, bsonType, classOf, classOfTypeByte, collated, compareNumbers, compareRaw, compareValues, DateTime, decodeValue, Document, Double, hasText, isNaNNumber, isNumber, maxKey, minKey, ObjectId, readDouble, readInt32, readInt64, readUint32 } from '../../bson/index.ts';
+import { BsonArray, BsonSymbol, bsonType, classOf, classOfTypeByte, collated, compareNumbers, compareRaw, compareValues, DateTime, decodeValue, Document, Double, hasText, isNaNNumber, isNumber, maxKey, minKey, ObjectId, readDouble, readInt32, readInt64, readUint32, typeOf } from '../../bson/index.ts';
 import type { MaxKey, MinKey, NumberValue, TextOrder, Value } from '../../bson/index.ts';
 import { decodeUtf8, encodeUtf8 } from '../../base/text.ts';
+import { keyOfValue } from '../value-key.ts';
+import type { ValueKey } from '../value-key.ts';
 import type { CompareOperator } from './node.ts';
 import type { ElementTest } from './path.ts';
 import { readNumber } from './read-number.ts';
@@ -145,21 +148,44 @@ const HASHED_FROM = 8;
 export function anyOfTest(values: readonly Value[], order?: TextOrder): ElementTest {
   if (values.length < HASHED_FROM) return firstOf(values.map((value) => compareTest('eq', value, order)));
   if (order !== undefined && values.some(hasText)) return anyCollatedTest(values, order);
-  const numbers = new Set<number>();
-  const texts = new Set<string>();
-  const others: ElementTest[] = [];
-  for (const value of values) {
-    const double = isNumber(value) && !isNaNNumber(value) ? exactDouble(value) : undefined;
-    if (double !== undefined) numbers.add(double === 0 ? 0 : double);
-    else if (typeof value === 'string') texts.add(value);
-    else others.push(compareTest('eq', value));
-  }
+  const { numbers, texts, keyed, others } = lookupOf(values);
   const slow = numbers.size === 0 ? never : numberSetTest(numbers);
   const other = firstOf(others);
   return (bytes, type, at) => {
     if (type === bsonType.string && texts.size > 0 && texts.has(decodeUtf8(bytes, at + 4, at + 3 + readInt32(bytes, at)))) return true;
+    if (keyed.size > 0 && keyedTypes.has(type)) return keyed.has(keyOfValue(decodeValue(bytes, type, at)));
     return slow(bytes, type, at) || other(bytes, type, at);
   };
+}
+
+/** Values to be equal to, by what they are looked up by. */
+interface Lookup {
+  readonly numbers: Set<number>;
+  readonly texts: Set<string>;
+  readonly keyed: Set<ValueKey>;
+  readonly others: ElementTest[];
+}
+
+/** Types whose values are equal exactly if their keys are, and to values of their own type only. */
+const keyedTypes: ReadonlySet<number> = new Set([bsonType.object, bsonType.array, bsonType.binData, bsonType.objectId, bsonType.bool, bsonType.date, bsonType.timestamp]);
+
+/** A planner compiles a list several times. */
+const lookups: WeakMap<readonly Value[], Lookup> = new WeakMap();
+
+function lookupOf(values: readonly Value[]): Lookup {
+  const known = lookups.get(values) ?? overItems(values, beginLookup, addToLookup);
+  lookups.set(values, known);
+  return known;
+}
+
+const beginLookup = (): Lookup => ({ numbers: new Set(), texts: new Set(), keyed: new Set(), others: [] });
+
+function addToLookup({ numbers, texts, keyed, others }: Lookup, value: Value): void {
+  const double = isNumber(value) && !isNaNNumber(value) ? exactDouble(value) : undefined;
+  if (double !== undefined) numbers.add(double === 0 ? 0 : double);
+  else if (typeof value === 'string') texts.add(value);
+  else if (keyedTypes.has(typeOf(value))) keyed.add(keyOfValue(value));
+  else others.push(compareTest('eq', value));
 }
 
 /** Texts by their keys; whatever else by itself. */

@@ -2,7 +2,9 @@
 // decided last leaves, where it was asked to, the array index that it matched at, for the positional operator `$` of updates and
 // projections. Only positive conditions joined by and have such an index, as in MongoDB: or and not leave none.
 
-import { bsonType, compareStrings, elementValue, Document, valueEnd } from '../../bson/index.ts';
+import { firstIndex, mappedItems } from '../../base/long-lists.ts';
+import { sortedOf } from '../../base/long-sort.ts';
+import { bsonType, compareStrings, Document, firstElement } from '../../bson/index.ts';
 import { isTruthy } from '../truth.ts';
 import { anyOfTest, compareTest, firstOf } from './compare-test.ts';
 import type { ElemMatchObjectNode, ElemMatchValueNode, FilterNode, PathNode } from './node.ts';
@@ -25,9 +27,9 @@ const wholeArrays: ReadonlySet<FilterNode['kind']> = new Set(['exists', 'size', 
 export function compileNode(node: FilterNode): DocumentTest {
   switch (node.kind) {
     case 'and':
-      return allOf(inOrder(node.children).map(compileNode));
+      return allOf(mappedItems(inOrder(node.children), compileNode));
     case 'or':
-      return anyOf(node.children.map(compileNode));
+      return anyOf(mappedItems(node.children, compileNode));
     case 'not': {
       const test = compileNode(node.child);
       return (bytes, start) => !test(bytes, start, undefined);
@@ -53,14 +55,18 @@ const testingOrder: readonly string[] = [
   ...['geo', 'near', 'bits', 'not', 'type', 'expr', 'schema', 'always'],
 ];
 
-function inOrder(nodes: readonly FilterNode[]): FilterNode[] {
+function inOrder(nodes: readonly FilterNode[]): readonly FilterNode[] {
   const rank = (node: FilterNode): number => testingOrder.indexOf(node.kind === 'compare' ? node.operator : node.kind);
   const pathOf = (node: FilterNode): string => ('path' in node ? node.path.text : '');
-  return nodes.toSorted((a, b) => rank(a) - rank(b) || compareStrings(pathOf(a), pathOf(b)));
+  return sortedOf(nodes, (a, b) => rank(a) - rank(b) || compareStrings(pathOf(a), pathOf(b)));
 }
+
+/** More tests than these say how much they do. */
+const FEW_TESTS = 32;
 
 function allOf(tests: readonly DocumentTest[]): DocumentTest {
   if (tests.length === 1) return tests[0] as DocumentTest;
+  if (tests.length > FEW_TESTS) return (bytes, start, place) => firstIndex(tests, (test) => !test(bytes, start, place)) < 0;
   return (bytes, start, place) => {
     for (const test of tests) if (!test(bytes, start, place)) return false;
     return true;
@@ -68,6 +74,7 @@ function allOf(tests: readonly DocumentTest[]): DocumentTest {
 }
 
 function anyOf(tests: readonly DocumentTest[]): DocumentTest {
+  if (tests.length > FEW_TESTS) return (bytes, start) => firstIndex(tests, (test) => test(bytes, start, undefined)) >= 0;
   return (bytes, start) => {
     for (const test of tests) if (test(bytes, start, undefined)) return true;
     return false;
@@ -105,16 +112,7 @@ function compileElemMatch(node: ElemMatchObjectNode | ElemMatchValueNode): Docum
 export type ElementFinder = (bytes: Uint8Array, start: number) => number;
 
 function finder(test: ElementTest): ElementFinder {
-  return (bytes, start) => {
-    let element = start + 4;
-    for (let index = 0; ; index++) {
-      const type = bytes[element] as number;
-      if (type === 0) return -1;
-      const value = elementValue(bytes, element);
-      if (test(bytes, type, value)) return index;
-      element = valueEnd(bytes, type, value);
-    }
-  };
+  return (bytes, start) => firstElement(bytes, start, test);
 }
 
 function objectFinder(node: ElemMatchObjectNode): ElementFinder {

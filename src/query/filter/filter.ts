@@ -23,8 +23,22 @@ export interface Filter {
    * that looked into one; -1 if none did. Undefined if the document does not match.
    */
   place(doc: Document): number | undefined;
+  /** Whether testing a small document never takes long. */
+  readonly isQuick: boolean;
   /** The parsed tree, for the planner. */
   readonly shape: FilterNode;
+}
+
+const SLOW_KINDS: ReadonlySet<FilterNode['kind']> = new Set(['expr', 'schema', 'text', 'geo', 'near', 'regex']);
+const FEW_CHILDREN = 64;
+
+function isQuick(node: FilterNode): boolean {
+  if (node.kind === 'and' || node.kind === 'or') return node.children.length <= FEW_CHILDREN && node.children.every(isQuick);
+  if (node.kind === 'not') return isQuick(node.child);
+  if (node.kind === 'elemMatchObject') return isQuick(node.child);
+  if (node.kind === 'elemMatchValue') return node.children.every(isQuick);
+  if (node.kind === 'in') return node.patterns.length === 0;
+  return !SLOW_KINDS.has(node.kind);
 }
 
 /** Compiles a filter. Throws CommandError for what MongoDB refuses. */
@@ -38,6 +52,7 @@ export function filterOf(shape: FilterNode): Filter {
   const text = textNodeOf(shape);
   return {
     shape,
+    isQuick: isQuick(shape),
     matches: (doc) => {
       const matches = test(doc.bytes, doc.start, undefined);
       if (matches && text !== undefined) noteMetadata(doc, { textScore: text.search.scoreOf(doc) });

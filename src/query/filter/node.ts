@@ -195,7 +195,9 @@ export function orOf(nodes: readonly FilterNode[]): FilterNode {
   const flat = nodes.flatMap((node) => (node.kind === 'or' ? node.children : [node]));
   const equalities = new Map<string, (CompareNode | InNode)[]>();
   for (const node of flat.filter(isEquality)) {
-    equalities.set(node.path.text, [...(equalities.get(node.path.text) ?? []), node]);
+    const group = equalities.get(node.path.text);
+    if (group === undefined) equalities.set(node.path.text, [node]);
+    else group.push(node);
   }
   const joined = flat.flatMap((node): readonly FilterNode[] => {
     const group = isEquality(node) ? (equalities.get(node.path.text) ?? []) : [];

@@ -2,11 +2,13 @@
 // below a field's path. What is in neither is refused by name with MongoDB's texts.
 // Follows the manual's page "Query and Projection Operators".
 
+import { mappedItems } from '../../base/long-lists.ts';
 import { BsonArray, bsonUndefined, Document, hasText, isNumber, parsePath, Regex, toDouble } from '../../bson/index.ts';
 import type { Path, Value } from '../../bson/index.ts';
 import { compileExpression } from '../expression/compile.ts';
 import type { ExpressionOptions } from '../expression/expression.ts';
 import { parseNear, parseRegion } from '../geo/parse.ts';
+import { overElements } from '../elements.ts';
 import { refuse } from '../refuse.ts';
 import { parseTextSearch } from '../text/text-search.ts';
 import type { Pattern } from '../regex.ts';
@@ -145,15 +147,14 @@ function parseNotEqual({ path, operand, scope }: Operation): FilterNode {
 
 function parseIn({ path, operand, name, scope }: Operation): FilterNode {
   if (!(operand instanceof BsonArray)) throw refuse(2, `${name} needs an array`);
-  const values: Value[] = [];
-  const patterns: Pattern[] = [];
-  for (const item of operand.items()) {
+  const begin = (): { values: Value[]; patterns: Pattern[] } => ({ values: [], patterns: [] });
+  const { values, patterns } = overElements(operand, begin, (list, item) => {
     if (holdsOperators(item)) throw refuse(2, `cannot nest $ under ${name}`);
     if (item === bsonUndefined) throw refuse(2, 'InMatchExpression equality cannot be undefined');
     const node = item instanceof Regex ? regexNode(path, item.pattern, item.flags) : undefined;
-    if (node?.kind === 'regex') patterns.push(node.pattern);
-    else values.push(item);
-  }
+    if (node?.kind === 'regex') list.patterns.push(node.pattern);
+    else list.values.push(item);
+  });
   const only = values[0];
   if (values.length === 1 && patterns.length === 0 && only !== undefined) return compareNode('eq', path, only, scope);
   return { kind: 'in', path, values, patterns, collation: values.some(hasText) ? scope.options.collation : undefined };
@@ -196,7 +197,7 @@ function parseAll(operation: Operation): FilterNode {
     );
   }
   return andOf(
-    items.map((item) => {
+    mappedItems(items, (item) => {
       if (item instanceof Regex) return regexNode(path, item.pattern, item.flags);
       if (holdsOperators(item) && byPath.has(item.first?.[0] ?? '')) throw refuse(2, 'no $ expressions in $all');
       return compareNode('eq', path, item, operation.scope);
@@ -274,11 +275,11 @@ const byPath: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
 
 type PathlessRule = (operand: Value, scope: Scope, name: string) => FilterNode;
 
-function parseBranches(operand: Value, scope: Scope, name: string): FilterNode[] {
+function parseBranches(operand: Value, scope: Scope, name: string): readonly FilterNode[] {
   if (!(operand instanceof BsonArray)) throw refuse(2, `${name} must be an array`);
   if (operand.isEmpty) throw refuse(2, '$and/$or/$nor must be a nonempty array');
   const inner: Scope = name === '$nor' ? { ...deeper(scope), withinNor: true } : deeper(scope);
-  return operand.items().map((item) => {
+  return mappedItems(operand.items(), (item) => {
     if (!(item instanceof Document)) throw refuse(2, '$or/$and/$nor entries need to be full objects');
     return parseDocument(item, inner);
   });

@@ -2,7 +2,7 @@
 // tried both as a field's name and as an index, so one path can reach several values or none. A missing field is reached as one value
 // of type 0. Follows the manual's pages "Query an Array", "Query an Array of Embedded Documents" and "Query for Null or Missing Fields".
 
-import { bsonType, elementValue, findField, valueEnd } from '../../bson/index.ts';
+import { bsonType, findField, firstElement } from '../../bson/index.ts';
 import type { Path, PathPart } from '../../bson/index.ts';
 
 /** The path to the value itself, for the conditions inside `$elemMatch: { $gt: 1 }`. */
@@ -57,14 +57,8 @@ export class PathWalk {
 
   #leafArray(bytes: Uint8Array, start: number): number {
     if (this.#expandLeaf) {
-      let element = start + 4;
-      for (let index = 0; ; index++) {
-        const type = bytes[element] as number;
-        if (type === 0) break;
-        const value = elementValue(bytes, element);
-        if (this.#test(bytes, type, value)) return index;
-        element = valueEnd(bytes, type, value);
-      }
+      const found = firstElement(bytes, start, this.#test);
+      if (found >= 0) return found;
     }
     return this.#ask(bytes, bsonType.array, start);
   }
@@ -72,16 +66,15 @@ export class PathWalk {
   /** Enters an array with the path's components from `from` on still to go. */
   #array(bytes: Uint8Array, start: number, from: number): number {
     const wanted = (this.#parts[from] as PathPart).index;
-    let element = start + 4;
-    for (let index = 0; ; index++) {
-      const type = bytes[element] as number;
-      if (type === 0) return noMatch;
-      const value = elementValue(bytes, element);
-      if (type === bsonType.object && this.#object(bytes, value, from) !== noMatch) return index;
-      const named = index === wanted ? this.#byIndex(bytes, type, value, from) : noMatch;
-      if (named !== noMatch) return named;
-      element = valueEnd(bytes, type, value);
-    }
+    let named = noMatch;
+    const found = firstElement(bytes, start, (_bytes, type, value, { index }) => {
+      if (type === bsonType.object && this.#object(bytes, value, from) !== noMatch) return true;
+      if (index !== wanted) return false;
+      named = this.#byIndex(bytes, type, value, from);
+      return named !== noMatch;
+    });
+    if (named !== noMatch) return named;
+    return found < 0 ? noMatch : found;
   }
 
   /** The element that component `from` names by its index; an array there is not tested element by element. */

@@ -1,11 +1,13 @@
 // Shapes as documents hold them and queries give them: legacy pairs and GeoJSON (RFC 7946, and the manual's page "GeoJSON Objects"). Reading throws
 // BadValue with the reason; a stored value that is no shape simply matches nothing.
 
+import { overItems } from '../../base/long-lists.ts';
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, bsonType, decodeValue, describeValue, Document, isNumber, toDouble } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
-import { Loop, properlyCross } from './loop.ts';
+import { crossingEdges } from './crossing.ts';
+import { Loop } from './loop.ts';
 import { Polygon } from './polygon.ts';
 import { angleBetween, sameAngle, vectorOf } from './vector.ts';
 import type { Vector } from './vector.ts';
@@ -99,19 +101,13 @@ const placeOf = (vertex: Vector): string => vertex.map((part) => part.toFixed(11
 
 /** Refuses a loop that meets itself. */
 function checkSimple(loop: Loop, value: Value): void {
-  const { vertices, edges } = loop;
-  const seen = new Set<string>();
-  for (const vertex of vertices) {
+  overItems(loop.vertices, () => new Set<string>(), (seen, vertex) => {
     const key = placeOf(vertex);
     if (seen.has(key)) throw bad(`Loop is not valid: ${describeValue(value)} Duplicate vertices`);
     seen.add(key);
-  }
-  edges.forEach((edge, i) => {
-    for (let j = i + 2; j < edges.length; j++) {
-      if (i === 0 && j === edges.length - 1) continue;
-      if (properlyCross(edge, edges[j] as typeof edge)) throw bad(`Loop is not valid: ${describeValue(value)} Edges ${i} and ${j} cross`);
-    }
   });
+  const crossing = crossingEdges(loop.edges);
+  if (crossing !== undefined) throw bad(`Loop is not valid: ${describeValue(value)} Edges ${crossing[0]} and ${crossing[1]} cross`);
 }
 
 function readPolygon(value: Value | undefined, keepsWinding: boolean): Polygon {

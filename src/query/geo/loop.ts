@@ -1,6 +1,7 @@
 // A loop of edges on the sphere, each the shorter arc between two vertices, and its inside: the smaller of the two sides, or, where winding counts,
 // the left one. Points on an edge are inside, as MongoDB has it.
 
+import { spend } from '../../base/long-work.ts';
 import { distanceToEdge } from './edge.ts';
 import type { Edge } from './edge.ts';
 import { add, angleBetween, cross, dot, middle, normalized, sameAngle, scaled } from './vector.ts';
@@ -11,6 +12,9 @@ export interface Cap {
   readonly centre: Vector;
   readonly radius: number;
 }
+
+/** So many edges are looked at in about the time of one step of another loop. */
+const EDGES_PER_STEP = 4;
 
 /** Triple products below this are none. */
 const rounding = 1e-15;
@@ -36,6 +40,7 @@ export class Loop {
   readonly cap: Cap;
   /** A point inside, near the first edge; for loops that no hemisphere holds. */
   readonly #inside: Vector;
+  #edges: readonly Edge[] | undefined;
 
   /** `keepsWinding`: the inside is to the left of the vertices as they are given, however large. */
   constructor(vertices: readonly Vector[], keepsWinding: boolean = false) {
@@ -45,8 +50,9 @@ export class Loop {
     this.#inside = leftOfFirstEdge(this.vertices);
   }
 
-  get edges(): Edge[] {
-    return this.vertices.map((vertex, i): Edge => [vertex, this.vertices[(i + 1) % this.vertices.length] as Vector]);
+  get edges(): readonly Edge[] {
+    this.#edges ??= this.vertices.map((vertex, i): Edge => [vertex, this.vertices[(i + 1) % this.vertices.length] as Vector]);
+    return this.#edges;
   }
 
   /** Points inside, one close to each edge. */
@@ -56,6 +62,7 @@ export class Loop {
 
   /** Whether the point lies on an edge. */
   touches(point: Vector): boolean {
+    spend(this.vertices.length / EDGES_PER_STEP);
     return this.edges.some((edge) => distanceToEdge(point, edge) <= sameAngle);
   }
 

@@ -1,5 +1,6 @@
 // A polygon on the sphere: a loop, and loops inside it that are holes. Its edges belong to it, those of its holes too.
 
+import { firstIndex } from '../../base/long-lists.ts';
 import { distanceToEdge } from './edge.ts';
 import type { Edge } from './edge.ts';
 import type { Loop} from './loop.ts';
@@ -28,7 +29,9 @@ export class Polygon {
 
   /** Whether all of a line is inside. */
   containsLine(line: readonly Vector[]): boolean {
-    return line.every((point) => this.contains(point)) && edgesOfLine(line).every((edge) => this.contains(middle(...edge)) && !this.edges.some((own) => properlyCross(own, edge)));
+    if (firstIndex(line, (point) => !this.contains(point)) >= 0) return false;
+    const { edges } = this;
+    return firstIndex(edgesOfLine(line), (edge) => !this.contains(middle(...edge)) || firstIndex(edges, (own) => properlyCross(own, edge)) >= 0) < 0;
   }
 
   /** Whether all of another polygon is inside. */
@@ -39,14 +42,17 @@ export class Polygon {
   }
 
   meetsLine(line: readonly Vector[]): boolean {
-    return line.some((point) => this.contains(point)) || edgesOfLine(line).some((edge) => this.edges.some((own) => edgesMeet(own, edge)));
+    if (firstIndex(line, (point) => this.contains(point)) >= 0) return true;
+    const { edges } = this;
+    return firstIndex(edgesOfLine(line), (edge) => firstIndex(edges, (own) => edgesMeet(own, edge)) >= 0) >= 0;
   }
 
   /** Whether the insides have a point in common: edges alone that touch do not count. */
   meetsPolygon(other: Polygon): boolean {
     const edges = other.edges;
-    if (this.edges.some((own) => edges.some((edge) => properlyCross(own, edge)))) return true;
-    return other.outer.insidePoints.some((point) => other.contains(point) && this.contains(point)) || this.outer.insidePoints.some((point) => this.contains(point) && other.contains(point));
+    if (firstIndex(this.edges, (own) => firstIndex(edges, (edge) => properlyCross(own, edge)) >= 0) >= 0) return true;
+    const meet = (point: Vector): boolean => this.contains(point) && other.contains(point);
+    return firstIndex(other.outer.insidePoints, meet) >= 0 || firstIndex(this.outer.insidePoints, meet) >= 0;
   }
 }
 

@@ -3,7 +3,7 @@
 // Follows the manual's pages "$project" and "$addFields".
 
 import type { Document} from '../../bson/index.ts';
-import { bsonType, decodeName, elementValue, findElement, item, valueEnd } from '../../bson/index.ts';
+import { bsonType, elementValue, findElement, item, NameTable, valueEnd } from '../../bson/index.ts';
 import type { BsonWriter } from '../../bson/index.ts';
 import { AssertionError } from '../../base/errors.ts';
 import { refuse } from '../refuse.ts';
@@ -29,6 +29,7 @@ interface Element {
   readonly name: string;
 }
 
+/** The elements of an array: what they are called does not count. */
 function* elementsOf(bytes: Uint8Array, start: number): IterableIterator<Element> {
   let at = start + 4;
   for (;;) {
@@ -36,7 +37,7 @@ function* elementsOf(bytes: Uint8Array, start: number): IterableIterator<Element
     if (type === 0) return;
     const value = elementValue(bytes, at);
     const end = valueEnd(bytes, type, value);
-    yield { bytes, at, type, value, end, name: decodeName(bytes, at + 1, value - 1) };
+    yield { bytes, at, type, value, end, name: '' };
     at = end;
   }
 }
@@ -62,7 +63,7 @@ class ProjectionRun {
   /** Writes what becomes of the fields of the document at `start`. */
   #document(bytes: Uint8Array, start: number, branch: ProjectionBranch): void {
     const done = branch.computes ? new Set<string>() : undefined;
-    const { fields } = branch;
+    const names = namesOf(branch.fields);
     const keeps = this.#mode !== 'include';
     let kept = start + 4;
     let at = kept;
@@ -71,14 +72,13 @@ class ProjectionRun {
       if (type === 0) break;
       const value = elementValue(bytes, at);
       const end = valueEnd(bytes, type, value);
-      const name = decodeName(bytes, at + 1, value - 1);
-      const node = fields.get(name);
-      if (node === undefined ? !keeps : node.kind !== 'include') {
+      const found = names.find(bytes, at + 1, value - 1);
+      if (found === undefined ? !keeps : found.value.kind !== 'include') {
         if (kept < at) this.#writer.copyElements(bytes, kept, at);
         kept = end;
-        if (node !== undefined && this.#field({ bytes, at, type, value, end, name }, node)) done?.add(name);
-      } else if (node !== undefined) {
-        done?.add(name);
+        if (found !== undefined && this.#field({ bytes, at, type, value, end, name: found.name }, found.value)) done?.add(found.name);
+      } else if (found !== undefined) {
+        done?.add(found.name);
       }
       at = end;
     }
@@ -246,6 +246,15 @@ class ProjectionRun {
     }
     throw refuse(51247, "Executor error during find command :: caused by :: positional operator '.$' element mismatch");
   }
+}
+
+const tables: WeakMap<ReadonlyMap<string, ProjectionNode>, NameTable<ProjectionNode>> = new WeakMap();
+
+/** The names of a level, made once for all documents. */
+function namesOf(fields: ReadonlyMap<string, ProjectionNode>): NameTable<ProjectionNode> {
+  const known = tables.get(fields) ?? new NameTable(fields);
+  tables.set(fields, known);
+  return known;
 }
 
 function elementAt(bytes: Uint8Array, at: number, name: string): Element {

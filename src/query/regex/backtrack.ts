@@ -2,14 +2,19 @@
 // counts its steps, and a pattern that takes too many on a text is an error instead of a server that stands still.
 // The tree is compiled once into closures, each of which tries to match at a position and then goes on with what follows.
 
+import { looped, spend } from '../../base/long-work.ts';
 import { refuse } from '../refuse.ts';
 import { caseVariants, has, wordSet } from './char-set.ts';
 import type { Assertion, ConditionNode, ParsedRegex, RegexNode, RepeatNode } from './syntax.ts';
 import { setHas } from './to-re2.ts';
 
-/** Steps for one text: a few milliseconds, and somewhat more for each character of a long one. */
+/** Steps from one place of a text: a few milliseconds, and somewhat more for each character of a long one, but never what others would notice. */
 const STEPS_MAX = 100_000;
 const STEPS_PER_CHARACTER = 4;
+const STEPS_LIMIT = 2_000_000;
+/** So many steps are about as much work as a unit of other work. */
+const STEPS_PER_UNIT = 8;
+const ROUND_STEPS = 2048;
 
 /** Goes on matching at a UTF-16 position; true if all that follows matched. */
 type Matcher = (at: number) => boolean;
@@ -20,6 +25,17 @@ export interface Found {
   readonly end: number;
   readonly captures: readonly (string | undefined)[];
 }
+
+/** Where a search has come to. */
+interface Search {
+  at: number;
+  /** Steps since it last went on. */
+  steps: number;
+  found: Found | undefined;
+}
+
+/** A search in less goes on to its end. */
+const SHORT_TEXT = 256;
 
 /** How often a repetition has gone round, and where its last round began. */
 interface Round {
@@ -40,6 +56,7 @@ export class BacktrackingRegex {
   #text = '';
   #from = 0;
   #steps = 0;
+  #stepsMax = 0;
   #found = 0;
   /** Where \K put the start of the match, or -1. */
   #kept = -1;
@@ -58,18 +75,40 @@ export class BacktrackingRegex {
 
   /** The first match at or behind `from`. Throws CommandError 51156 if that takes too long. */
   find(text: string, from: number): Found | undefined {
+    if (text.length - from < SHORT_TEXT) return this.#findFrom(text, from, { at: from, steps: 0, found: undefined }).found;
+    const search = looped(
+      (): Search => ({ at: from, steps: 0, found: undefined }),
+      (state) => {
+        spend(state.steps / STEPS_PER_UNIT);
+        this.#findFrom(text, from, state);
+        return state.found !== undefined || state.at > text.length;
+      },
+    );
+    return search?.found;
+  }
+
+  /** Goes on with a search until it has found something or has done a good deal; a search in a short text to its end. */
+  #findFrom(text: string, from: number, search: Search): Search {
     this.#text = text;
     this.#from = from;
-    this.#steps = 0;
+    this.#stepsMax = Math.min(STEPS_MAX + text.length * STEPS_PER_CHARACTER, STEPS_LIMIT);
+    search.steps = 0;
     try {
       // An attempt that fails takes back what it caught.
       this.#captures = new Array<number>((this.#parsed.groupCount + 1) * 2).fill(-1);
       this.#kept = -1;
       this.#returns.length = 0;
-      for (let at = from; at <= text.length; at += widthAt(text, at) || 1) {
-        if (this.#start(at)) return this.#result(at);
+      while (search.at <= text.length && (search.steps < ROUND_STEPS || text.length - from < SHORT_TEXT)) {
+        const { at } = search;
+        this.#steps = 0;
+        const isFound = this.#start(at);
+        search.steps += this.#steps + 1;
+        search.at += widthAt(text, at) || 1;
+        if (!isFound) continue;
+        search.found = this.#result(at);
+        break;
       }
-      return undefined;
+      return search;
     } catch (error) {
       // A stack that is full is the same excess as a step too many.
       if (error instanceof RangeError) throw tooMuch(error);
@@ -117,7 +156,7 @@ export class BacktrackingRegex {
   }
 
   #step(): void {
-    if (++this.#steps > STEPS_MAX + this.#text.length * STEPS_PER_CHARACTER) throw tooMuch();
+    if (++this.#steps > this.#stepsMax) throw tooMuch();
   }
 
   #compile(node: RegexNode, next: Matcher): Matcher {
@@ -261,18 +300,19 @@ export class BacktrackingRegex {
       };
     }
     return (at) => {
-      const ends = [at];
       let end = at;
-      while (ends.length <= max) {
+      let count = 0;
+      while (count < max) {
         this.#step();
         const width = one(end);
         if (width === 0) break;
         end += width;
-        ends.push(end);
+        count += 1;
       }
-      while (ends.length > min) {
+      for (; count >= min; count--) {
         this.#step();
-        if (next(ends.pop() ?? at)) return true;
+        if (next(end)) return true;
+        end = previous(this.#text, end);
       }
       return false;
     };

@@ -1,6 +1,7 @@
 // What a text index looks at in a document: the texts of its fields with their weights and languages, and the score of each term (manual: "Text Indexes").
 // The score of a term is MongoDB's: each time it comes in a field counts half of the time before, and a term that makes up much of a field counts more.
 
+import { overItems } from '../../base/long-lists.ts';
 import { BsonArray, Document } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
@@ -63,22 +64,35 @@ function each(value: Value, path: string, weight: number | undefined, inside: { 
 
 /** The score of each term of a document. */
 export function scoresOf(document: Document, fields: TextFields): Map<string, number> {
-  const scores = new Map<string, number>();
-  eachText(document, fields, (text, weight, language) => {
-    const terms = termsOf(text, language);
-    const seen = new Map<string, { count: number; frequency: number; exponent: number }>();
-    for (const term of terms) {
-      const entry = seen.get(term) ?? { count: 0, frequency: 0, exponent: 0 };
-      entry.exponent = entry.exponent === 0 ? 1 : entry.exponent * 2;
-      entry.count += 1;
-      entry.frequency += 1 / entry.exponent;
-      seen.set(term, entry);
-    }
-    for (const [term, { count, frequency }] of seen) {
-      const share = (0.5 * count) / terms.length + 0.5;
-      const whole = text.length === term.length && text.toLowerCase() === term ? 1.1 : 1;
-      scores.set(term, (scores.get(term) ?? 0) + weight * frequency * share * whole);
-    }
+  const texts: WeighedText[] = [];
+  eachText(document, fields, (text, weight, language) => texts.push({ text, weight, language }));
+  return overItems(texts, () => new Map<string, number>(), addScores);
+}
+
+interface WeighedText {
+  readonly text: string;
+  readonly weight: number;
+  readonly language: Language;
+}
+
+interface Occurrence {
+  count: number;
+  frequency: number;
+  exponent: number;
+}
+
+function addScores(scores: Map<string, number>, { text, weight, language }: WeighedText): void {
+  const terms = termsOf(text, language);
+  const seen = overItems(terms, () => new Map<string, Occurrence>(), (found, term) => {
+    const entry = found.get(term) ?? { count: 0, frequency: 0, exponent: 0 };
+    entry.exponent = entry.exponent === 0 ? 1 : entry.exponent * 2;
+    entry.count += 1;
+    entry.frequency += 1 / entry.exponent;
+    found.set(term, entry);
   });
-  return scores;
+  for (const [term, { count, frequency }] of seen) {
+    const share = (0.5 * count) / terms.length + 0.5;
+    const whole = text.length === term.length && text.toLowerCase() === term ? 1.1 : 1;
+    scores.set(term, (scores.get(term) ?? 0) + weight * frequency * share * whole);
+  }
 }

@@ -1,6 +1,9 @@
 // Update operators of arrays but `$push`: `$addToSet`, `$pop`, `$pull` and `$pullAll`. Follows the manual's section "Array Update
 // Operators"; the texts of refusals are MongoDB's.
 
+import { must } from '../../base/assert.ts';
+import { overItems } from '../../base/long-lists.ts';
+import { looped } from '../../base/long-work.ts';
 import {
   BsonArray,
   bsonType,
@@ -10,6 +13,7 @@ import {
   describeValue,
   Document,
   elementValue,
+  firstElement,
   isNumber,
   item,
   Regex,
@@ -32,31 +36,56 @@ import { keep } from './operation.ts';
 import type { OperationParser } from './operation.ts';
 import { RawValue } from './raw-value.ts';
 
+interface Filtered {
+  readonly writer: BsonWriter;
+  kept: number;
+  dropped: boolean;
+}
+
 /** The array with those elements only that pass; the same one if all do. */
 function filterArray(current: RawValue, passes: (element: RawValue) => boolean): RawValue {
-  const { bytes } = current;
-  const writer = new BsonWriter(current.end - current.start + 8).startArray('');
-  let kept = 0;
-  let dropped = false;
-  let at = current.start + 4;
-  for (;;) {
-    const type = bytes[at] as number;
-    if (type === 0) break;
-    const value = elementValue(bytes, at);
-    const end = valueEnd(bytes, type, value);
-    if (!passes(new RawValue(bytes, type, value, end))) {
+  const { bytes, start, end } = current;
+  const begin = (): Filtered => ({ writer: new BsonWriter(end - start + 8).startArray(''), kept: 0, dropped: false });
+  const filter = (state: Filtered, type: number, value: number, element: number): false => {
+    const next = valueEnd(bytes, type, value);
+    if (!passes(new RawValue(bytes, type, value, next))) {
       // Up to here the elements keep their names.
-      if (!dropped) writer.copyElements(bytes, current.start + 4, at);
-      dropped = true;
+      if (!state.dropped) state.writer.copyElements(bytes, start + 4, element);
+      state.dropped = true;
     } else {
-      if (dropped) writer.writeRange(item(kept), type, bytes, value, end);
-      kept++;
+      if (state.dropped) state.writer.writeRange(item(state.kept), type, bytes, value, next);
+      state.kept++;
     }
-    at = end;
-  }
-  if (!dropped) return current;
-  const whole = writer.end().finish();
+    return false;
+  };
+  const filtered = end - start < LONG_BYTES ? walked(current, begin(), filter) : walkedInParts(current, begin, filter);
+  if (!filtered.dropped) return current;
+  const whole = filtered.writer.end().finish();
   return new RawValue(whole, bsonType.array, 6, whole.length - 1);
+}
+
+/** Arrays of fewer bytes are changed in one go. */
+const LONG_BYTES = 16384;
+
+type Step = (state: Filtered, type: number, value: number, element: number) => false;
+
+function walked({ bytes, start }: RawValue, state: Filtered, step: Step): Filtered {
+  for (let at = start + 4; bytes[at] !== 0; ) {
+    const type = bytes[at] as number;
+    const value = elementValue(bytes, at);
+    step(state, type, value, at);
+    at = valueEnd(bytes, type, value);
+  }
+  return state;
+}
+
+/** What was filtered is kept where a long array is left for a while. */
+function walkedInParts({ bytes, start }: RawValue, begin: () => Filtered, step: Step): Filtered {
+  const whole = looped(begin, (state) => {
+    firstElement(bytes, start, (_bytes, type, value, { element }) => step(state, type, value, element));
+    return true;
+  });
+  return must(whole, 'a walk is begun');
 }
 
 /** Appends values to an array without decoding it; its raw bytes. */
@@ -99,8 +128,10 @@ export const parseAddToSet: OperationParser = (operand, _path, collation) => {
         const type = typeNameOf(current.type) ?? 'minKey';
         throw refuse(2, `Cannot apply $addToSet to non-array field. Field named '${name}' has non-array type ${type}`);
       }
-      const added = fresh.filter(({ test }) => !holds(current, test));
-      return added.length === 0 ? keep : appendToArray(current, added.map(({ value }) => value));
+      const added = overItems(fresh, (): Value[] => [], (values, { value, test }) => {
+        if (!holds(current, test)) values.push(value);
+      });
+      return added.length === 0 ? keep : appendToArray(current, added);
     },
     missing: () => BsonArray.of(fresh.map(({ value }) => value)),
   };
@@ -113,16 +144,8 @@ function distinct(values: readonly Value[], order: TextOrder | undefined): Value
 }
 
 /** Whether an element of a raw array passes. */
-function holds(array: RawValue, test: ElementTest): boolean {
-  const { bytes } = array;
-  let at = array.start + 4;
-  for (;;) {
-    const type = bytes[at] as number;
-    if (type === 0) return false;
-    const value = elementValue(bytes, at);
-    if (test(bytes, type, value)) return true;
-    at = valueEnd(bytes, type, value);
-  }
+function holds({ bytes, start }: RawValue, test: ElementTest): boolean {
+  return firstElement(bytes, start, test) >= 0;
 }
 
 /** `$pop`. */

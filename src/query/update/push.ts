@@ -2,6 +2,8 @@
 // MongoDB's.
 
 import { compareBytes } from '../../base/bytes.ts';
+import { atOneGo, mappedItems } from '../../base/long-lists.ts';
+import { sortedOf } from '../../base/long-sort.ts';
 import { BsonArray, comparerOf, Document, isNumber, parsePath, typeNameOf, wholeNumber } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import type { Collation } from '../../collation/index.ts';
@@ -15,7 +17,10 @@ import type { OperationParser, Outcome } from './operation.ts';
 import type { RawValue } from './raw-value.ts';
 
 /** Puts values in order, or leaves them so. */
-type Sorter = (values: Value[]) => Value[];
+type Sorter = (values: readonly Value[]) => readonly Value[];
+
+/** So many bytes are decoded in about the time of one step of a loop. */
+const BYTES_PER_STEP = 64;
 
 interface Modifiers {
   readonly collation: Collation | undefined;
@@ -51,15 +56,17 @@ function pushTo(current: RawValue, modifiers: Modifiers, refuseType: () => never
   const { values, position, slice, sort } = modifiers;
   const appends = position === undefined && slice === undefined && sort === undefined;
   if (appends) return values.length === 0 ? keep : appendToArray(current, values);
-  return BsonArray.of(arrange(BsonArray.fromBytes(current.bytes, current.start).items(), modifiers));
+  const { bytes, start, end } = current;
+  const before = atOneGo((end - start) / BYTES_PER_STEP, () => BsonArray.fromBytes(bytes, start).items());
+  return BsonArray.of(arrange(before, modifiers));
 }
 
 /** The elements after pushing: put in, then sorted, then cut. */
-function arrange(before: readonly Value[], { values, position, slice, sort }: Modifiers): Value[] {
+function arrange(before: readonly Value[], { values, position, slice, sort }: Modifiers): readonly Value[] {
   const length = before.length;
   let at = length;
   if (position !== undefined) at = position < 0 ? Math.max(length + position, 0) : Math.min(position, length);
-  let all = [...before.slice(0, at), ...values, ...before.slice(at)];
+  let all: readonly Value[] = before.slice(0, at).concat(values, before.slice(at));
   if (sort !== undefined) all = sort(all);
   if (slice === undefined) return all;
   return slice >= 0 ? all.slice(0, slice) : all.slice(slice);
@@ -115,7 +122,7 @@ function parseSortClause(value: Value, collation: Collation | undefined): Sorter
   if (isNumber(value)) {
     const direction = sortDirection(value);
     const compare = comparerOf(collation);
-    return (values) => values.toSorted((a, b) => direction * compare(a, b));
+    return (values) => sortedOf(values, (a, b) => direction * compare(a, b));
   }
   if (!(value instanceof Document)) {
     throw refuse(2, 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields');
@@ -127,11 +134,10 @@ function parseSortClause(value: Value, collation: Collation | undefined): Sorter
     return { path: parsePath(name), direction: sortDirection(direction) };
   });
   const key = sortKeyOf(parts, collation);
-  return (values) =>
-    values
-      .map((each) => ({ each, key: key.keyOf(each instanceof Document ? each : Document.fromEntries([['', each]])) }))
-      .sort((a, b) => compareBytes(a.key, b.key))
-      .map(({ each }) => each);
+  return (values) => {
+    const keyed = mappedItems(values, (each) => ({ each, key: key.keyOf(each instanceof Document ? each : Document.fromEntries([['', each]])) }));
+    return mappedItems(sortedOf(keyed, (a, b) => compareBytes(a.key, b.key)), ({ each }) => each);
+  };
 }
 
 function sortDirection(value: Value): 1 | -1 {

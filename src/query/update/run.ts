@@ -2,8 +2,10 @@
 // ones behind them. Whether anything changed is known from the bytes. Follows the manual's pages "Update Operators" and the positional
 // operators; the texts of refusals are MongoDB's.
 
-import { bsonType, decodeName, describeField, Document, elementValue, item, valueEnd } from '../../bson/index.ts';
-import type { BsonWriter, Value } from '../../bson/index.ts';
+import { must } from '../../base/assert.ts';
+import { looped } from '../../base/long-work.ts';
+import { bsonType, BsonWriter, describeField, Document, elementValue, firstElement, item, NameTable, valueEnd } from '../../bson/index.ts';
+import type { Value } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
 import { borrowWriter } from '../shared-writer.ts';
 import type { ArrayFilters } from './array-filter.ts';
@@ -14,13 +16,20 @@ import type { OperationScope, Outcome } from './operation.ts';
 import { refuseDollarName } from './path.ts';
 import { isSame, RawValue } from './raw-value.ts';
 
+/** Arrays of fewer bytes are changed in one go. */
+const LONG_BYTES = 16384;
+
 /** Nulls that one update may put between an array's end and a new element. */
 const PADDING_MAX = 1_500_000;
 
 /** The updated document, or the same one if nothing changed. */
 export function runUpdate(doc: Document, root: FieldsNode, scope: OperationScope, filters: ArrayFilters): Document {
-  const run = new UpdateRun(scope, filters, doc.byteLength + 64);
-  return run.whole(doc, root);
+  const begin = (): { readonly run: UpdateRun; updated: Document } => ({ run: new UpdateRun(scope, filters, borrowWriter(doc.byteLength + 64)), updated: doc });
+  const update = looped(begin, (state) => {
+    state.updated = state.run.whole(doc, root);
+    return true;
+  });
+  return must(update, 'an update is begun').updated;
 }
 
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
@@ -31,13 +40,20 @@ class UpdateRun {
   readonly #writer: BsonWriter;
   #changed = false;
 
-  constructor(scope: OperationScope, filters: ArrayFilters, bytes: number) {
+  constructor(scope: OperationScope, filters: ArrayFilters, writer: BsonWriter) {
     this.#scope = scope;
     this.#filters = filters;
-    this.#writer = borrowWriter(bytes);
+    this.#writer = writer;
   }
 
+  #beginAnew(): void {
+    this.#writer.reset();
+    this.#changed = false;
+  }
+
+  /** The whole document; from its beginning again where it was broken off. */
   whole(doc: Document, root: FieldsNode): Document {
+    this.#beginAnew();
     this.#fields(doc.bytes, doc.start, root, '');
     return this.#changed ? this.#writer.finishDocument() : doc;
   }
@@ -57,6 +73,7 @@ class UpdateRun {
 
   #fields(bytes: Uint8Array, start: number, node: FieldsNode, path: string): void {
     const children = this.#childrenOf(node, path);
+    const names = namesOf(children);
     const seen = new Set<string>();
     const place = { path, inArray: false };
     let untouched = start + 4;
@@ -66,13 +83,12 @@ class UpdateRun {
       if (type === 0) break;
       const value = elementValue(bytes, at);
       const end = valueEnd(bytes, type, value);
-      const name = decodeName(bytes, at + 1, value - 1);
-      const child = children.get(name);
-      if (child !== undefined && !seen.has(name)) {
+      const found = names.find(bytes, at + 1, value - 1);
+      if (found !== undefined && !seen.has(found.name)) {
         if (untouched < at) this.#writer.copyElements(bytes, untouched, at);
         untouched = end;
-        seen.add(name);
-        this.#touch(name, new RawValue(bytes, type, value, end), child, place);
+        seen.add(found.name);
+        this.#touch(found.name, new RawValue(bytes, type, value, end), found.value, place);
       }
       at = end;
     }
@@ -222,27 +238,62 @@ class UpdateRun {
     if (!current.isArray) {
       throw refuse(2, `Cannot apply array updates to non-array element ${describeField(name, current.decode())}`);
     }
-    const { bytes } = current;
     this.#writer.startArray(name);
-    let at = current.start + 4;
-    for (let length = 0; ; length++) {
-      const type = bytes[at] as number;
-      if (type === 0) break;
-      const value = elementValue(bytes, at);
-      const end = valueEnd(bytes, type, value);
-      const element = new RawValue(bytes, type, value, end);
-      const index = item(length);
-      let child: UpdateNode | undefined;
-      for (const [identifier, each] of node.children) {
-        if (!this.#filters.matches(identifier, element)) continue;
-        child = child === undefined ? each : mergeNodes(child, each, join(path, index));
+    const { bytes, start } = current;
+    if (current.end - start < LONG_BYTES) {
+      let index = 0;
+      for (let at = start + 4; bytes[at] !== 0; ) {
+        const value = elementValue(bytes, at);
+        const end = valueEnd(bytes, bytes[at] as number, value);
+        this.#element(new RawValue(bytes, bytes[at] as number, value, end), index++, node, path);
+        at = end;
       }
-      if (child === undefined) this.#writer.copyElements(bytes, at, end);
-      else this.#touch(index, element, child, { path, inArray: true });
-      at = end;
+    } else {
+      this.#longArray(current, node, path);
     }
     this.#writer.end();
   }
+
+  /** The elements of a long array are written apart: where that is broken off, what was written of them stays. */
+  #longArray({ bytes, start, end }: RawValue, node: ElementsNode, path: string): void {
+    const begin = (): UpdateRun => new UpdateRun(this.#scope, this.#filters, new BsonWriter(end - start + 64));
+    const part = looped(begin, (run) => {
+      firstElement(bytes, start, (_bytes, type, value, { index }) => {
+        const { mark } = run.#writer;
+        try {
+          return run.#element(new RawValue(bytes, type, value, valueEnd(bytes, type, value)), index, node, path);
+        } catch (error) {
+          run.#writer.backTo(mark);
+          throw error;
+        }
+      });
+      return true;
+    });
+    const written = must(part, 'a part is begun');
+    this.#writer.copyWritten(written.#writer);
+    this.#changed ||= written.#changed;
+  }
+
+  #element(element: RawValue, length: number, node: ElementsNode, path: string): false {
+    const index = item(length);
+    let child: UpdateNode | undefined;
+    for (const [identifier, each] of node.children) {
+      if (!this.#filters.matches(identifier, element)) continue;
+      child = child === undefined ? each : mergeNodes(child, each, join(path, index));
+    }
+    if (child === undefined) this.#writer.writeRange(index, element.type, element.bytes, element.start, element.end);
+    else this.#touch(index, element, child, { path, inArray: true });
+    return false;
+  }
+}
+
+const tables: WeakMap<ReadonlyMap<string, UpdateNode>, NameTable<UpdateNode>> = new WeakMap();
+
+/** The names of a level, made once for all documents. */
+function namesOf(children: ReadonlyMap<string, UpdateNode>): NameTable<UpdateNode> {
+  const known = tables.get(children) ?? new NameTable(children);
+  tables.set(children, known);
+  return known;
 }
 
 interface Place {
