@@ -1,8 +1,9 @@
 // Containment of damage broken one by one, as planted-breaks.ts has the laws.
 
-import type { Catcher, PlantedBreak } from './planted-break.ts';
+import { seeded } from './planted-break.ts';
+import type { PlantedBreak } from './planted-break.ts';
 
-const damage = (seed: number): Catcher => ({ by: 'damage', seed });
+const damage = seeded('damage');
 
 export const damageBreaks: readonly PlantedBreak[] = [
   {

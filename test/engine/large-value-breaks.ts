@@ -1,11 +1,11 @@
 // Law 23 broken one by one, as planted-breaks.ts has the others.
 
-import type { Catcher, PlantedBreak } from './planted-break.ts';
+import { scenario, seeded } from './planted-break.ts';
+import type { PlantedBreak } from './planted-break.ts';
 
-const scenario = (name: string): Catcher => ({ by: 'scenario', name });
-const history = (seed: number): Catcher => ({ by: 'large history', seed });
-const clients = (seed: number): Catcher => ({ by: 'large clients', seed });
-const images = (seed: number): Catcher => ({ by: 'large images', seed });
+const history = seeded('large history');
+const clients = seeded('large clients');
+const images = seeded('large images');
 
 const spaceComesBack = scenario('large values that are overwritten or deleted give their space back');
 

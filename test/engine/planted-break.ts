@@ -12,3 +12,13 @@ export interface PlantedBreak extends Break {
   readonly name: string;
   readonly caught: Catcher;
 }
+
+/** Says that a seed of some kind of history notices. */
+export function seeded(by: Exclude<Catcher['by'], 'scenario'>): (seed: number) => Catcher {
+  return (seed) => ({ by, seed });
+}
+
+/** Says that a scenario notices. */
+export function scenario(name: string): Catcher {
+  return { by: 'scenario', name };
+}

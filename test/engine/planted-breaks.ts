@@ -3,14 +3,14 @@
 
 import { damageBreaks } from './damage-breaks.ts';
 import { largeValueBreaks } from './large-value-breaks.ts';
-import type { Catcher, PlantedBreak } from './planted-break.ts';
+import { scenario, seeded } from './planted-break.ts';
+import type { PlantedBreak } from './planted-break.ts';
 
-const history = (seed: number): Catcher => ({ by: 'history', seed });
-const ranges = (seed: number): Catcher => ({ by: 'ranges', seed });
-const clients = (seed: number): Catcher => ({ by: 'clients', seed });
-const images = (seed: number): Catcher => ({ by: 'images', seed });
-const lives = (seed: number): Catcher => ({ by: 'lives', seed });
-const scenario = (name: string): Catcher => ({ by: 'scenario', name });
+const history = seeded('history');
+const ranges = seeded('ranges');
+const clients = seeded('clients');
+const images = seeded('images');
+const lives = seeded('lives');
 
 export const plantedBreaks: readonly PlantedBreak[] = [
   ...damageBreaks,

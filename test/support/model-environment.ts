@@ -5,85 +5,13 @@ import { compareBytes } from '../../src/base/bytes.ts';
 import { must } from '../../src/base/assert.ts';
 import { EngineError } from '../../src/base/errors.ts';
 import type {
-  Batch, BatchLimit, Cursor, DictionaryId, DictionaryStatistics, Direction, EngineStatistics, Environment, KeyRange, Load, Seq, Soon, Totals,
+  Cursor, DictionaryId, DictionaryStatistics, Direction, EngineStatistics, Environment, KeyRange, Load, Seq, Soon, Totals,
   Transaction, TransactionMode, VerifyReport,
 } from '../../src/engine/index.ts';
+import { ModelCursor } from './model-cursor.ts';
+import { coversKey, coveringSeq, ModelDictionary } from './model-dictionary.ts';
+import type { RangeDelete } from './model-dictionary.ts';
 import { updateTable } from './update-functions.ts';
-
-interface Version {
-  readonly seq: number;
-  readonly value: Uint8Array | undefined;
-}
-
-interface Entry {
-  readonly key: Uint8Array;
-  readonly versions: Version[]; // oldest first
-}
-
-interface RangeDelete {
-  readonly from: Uint8Array | undefined;
-  readonly to: Uint8Array | undefined;
-  readonly seq: number;
-}
-
-function coversKey({ from, to }: RangeDelete, key: Uint8Array): boolean {
-  return (from === undefined || compareBytes(from, key) <= 0) && (to === undefined || compareBytes(key, to) < 0);
-}
-
-/** The newest seq of at most `seqMax` with which a range covers the key; 0: none does. */
-function coveringSeq(ranges: readonly RangeDelete[], key: Uint8Array, seqMax: number): number {
-  return Math.max(0, ...ranges.filter((range) => range.seq <= seqMax && coversKey(range, key)).map(({ seq }) => seq));
-}
-
-interface Delta {
-  readonly seq: number;
-  readonly rows: number;
-  readonly bytes: number;
-}
-
-class ModelDictionary {
-  readonly created: number;
-  dropped: number = Number.POSITIVE_INFINITY;
-  readonly entries: Entry[] = []; // by key
-  readonly deltas: Delta[] = [];
-  /** Every range delete that was committed as one. */
-  readonly ranges: RangeDelete[] = [];
-  /** The newest commit that changed it. */
-  lastSeq: number = 0;
-
-  constructor(created: number) {
-    this.created = created;
-  }
-
-  /** Index of the first entry at or after `key`. */
-  lowerBound(key: Uint8Array): number {
-    let low = 0;
-    let high = this.entries.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compareBytes(must(this.entries[middle], 'inside').key, key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  find(key: Uint8Array): Entry | undefined {
-    const entry = this.entries[this.lowerBound(key)];
-    return entry !== undefined && compareBytes(entry.key, key) === 0 ? entry : undefined;
-  }
-
-  read(key: Uint8Array, seq: number): Uint8Array | undefined {
-    const version = this.find(key)?.versions.findLast((other) => other.seq <= seq);
-    return version !== undefined && version.seq >= coveringSeq(this.ranges, key, seq) ? version.value : undefined;
-  }
-
-  write(key: Uint8Array, version: Version): void {
-    const at = this.lowerBound(key);
-    const entry = this.entries[at];
-    if (entry !== undefined && compareBytes(entry.key, key) === 0) entry.versions.push(version);
-    else this.entries.splice(at, 0, { key, versions: [version] });
-  }
-}
 
 interface OwnWrite {
   readonly order: number;
@@ -461,40 +389,4 @@ const oneRow = { rows: 1, bytes: 1 };
 /** Whether stated deltas come to something. */
 function isChange(counts: readonly { readonly rows: number; readonly bytes: number }[]): boolean {
   return counts.reduce((sum, { rows }) => sum + rows, 0) !== 0 || counts.reduce((sum, { bytes }) => sum + bytes, 0) !== 0;
-}
-
-class ModelCursor implements Cursor {
-  readonly #rows: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[];
-  readonly #direction: Direction;
-  #at = 0;
-
-  constructor(rows: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[], direction: Direction) {
-    this.#rows = rows;
-    this.#direction = direction;
-  }
-
-  nextBatch(limit: BatchLimit): Batch {
-    const from = this.#at;
-    let bytes = 0;
-    while (this.#at < this.#rows.length && this.#at - from < limit.rows && (this.#at === from || bytes < limit.bytes)) {
-      const row = must(this.#rows[this.#at], 'inside');
-      bytes += row.key.length + row.value.length;
-      this.#at += 1;
-    }
-    const rows = this.#rows.slice(from, this.#at);
-    return {
-      length: rows.length,
-      key: (index) => must(rows[index], 'inside the batch').key,
-      value: (index) => must(rows[index], 'inside the batch').value,
-    };
-  }
-
-  seek(key: Uint8Array): void {
-    const found = this.#rows.findIndex((row) => this.#direction * compareBytes(row.key, key) >= 0);
-    this.#at = found < 0 ? this.#rows.length : found;
-  }
-
-  close(): void {
-    this.#at = this.#rows.length;
-  }
 }
