@@ -21,7 +21,7 @@ const importUsage = `usage: frond import --collection NAME [options] FILE
   --jsonArray            the file is one array of documents
   --drop                 drop the collection first
   --stopOnError          stop at the first fault
-  --bulk                 load a new or empty collection past the log, in a third of the time: all or nothing, and the documents are
+  --bulk                 load a new or empty collection past the log, in two thirds of the time: all or nothing, and the documents are
                          not in the oplog (whoever watches the collection hears that it was dropped)
   --numInsertionWorkers N  batches under way at a time (2)
 
