@@ -16,7 +16,7 @@ import { Gate } from './gate.ts';
 import { JobRunner } from './job-runner.ts';
 import { BulkLoad } from './load.ts';
 import { MergeRunner } from './merge-runner.ts';
-import { engineOptions } from './options.ts';
+import { catalogDictionary, engineOptions } from './options.ts';
 import { Parts } from './parts.ts';
 import { Reads } from './reads.ts';
 import { recover } from './recovery.ts';
@@ -30,7 +30,7 @@ import { ownTransaction } from './txn/lock-table.ts';
 import type { BackupReport, DictionaryId, DictionaryStatistics, EngineOptions, EngineStatistics, Environment, LiveTransaction, Load, LockRequest, Seq, Soon, Transaction, TransactionMode, TreeLevel, VerifyReport } from './types.ts';
 import { verifyEnvironment } from './verify.ts';
 
-const catalogDictionary = 1 as DictionaryId;
+const modes: ReadonlySet<string> = new Set<TransactionMode>(['snapshot', 'statement', 'read']);
 /** How often a backup looks whether loads are through with their trees. */
 const adoptWaitMs = 20;
 
@@ -66,6 +66,7 @@ class FileEnvironment implements Environment {
   begin(mode: TransactionMode, from?: Transaction): Transaction {
     const { state } = this.#engine;
     state.checkUsable();
+    if (!modes.has(mode)) throw new EngineError('format', `a transaction is of mode ${[...modes].join(', ')}, not ${mode}`);
     if (from !== undefined && mode !== 'read') throw new EngineError('closed', 'only a read transaction shares a snapshot');
     // What an ended transaction saw may be gone (law 3).
     if (from !== undefined && !(from instanceof EngineTransaction && from.isOpenIn(this.#engine))) throw new EngineError('closed', 'the transaction whose snapshot is wanted has ended');

@@ -8,7 +8,7 @@ import type { StampedValues } from './blob-writes.ts';
 import { recordOf, stampAll } from './commit-record.ts';
 import type { CommitRecord } from './commit-record.ts';
 import { EngineCursor } from './cursor.ts';
-import { dictionaryOptions, messageBytesMax, transactionBytesMax } from './options.ts';
+import { catalogDictionary, dictionaryOptions, messageBytesMax, transactionBytesMax } from './options.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { HeldLocks } from './held-locks.ts';
 import type { LockingTransaction } from './held-locks.ts';
@@ -143,6 +143,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   dropDictionary(id: DictionaryId): void {
     this.#checkWritable();
+    if (id === catalogDictionary) throw new EngineError('format', 'the dictionary that is there from the first open is not dropped');
     this.#treeToWrite(id);
     this.#writes.change(id, 'drop', undefined);
   }
@@ -250,12 +251,14 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 
   put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
+    if (!(key instanceof Uint8Array && value instanceof Uint8Array)) throw notBytes();
     const locked = this.lock(id, key);
     if (locked !== undefined) return this.#putAfter(locked, id, { key, value });
     return this.#put(id, key, value);
   }
 
   remove(id: DictionaryId, key: Uint8Array): Soon<void> {
+    if (!(key instanceof Uint8Array)) throw notBytes();
     const locked = this.lock(id, key);
     if (locked !== undefined) return this.#removeAfter(locked, id, key);
     return this.#write(id, key, messageKinds.remove, nothing);
@@ -359,6 +362,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   count(id: DictionaryId, rows: number, bytes: number): void {
     this.#checkWritable();
+    if (!Number.isFinite(rows) || !Number.isFinite(bytes)) throw new EngineError('format', 'what is counted is a number');
     this.#writes.count(id, rows, bytes);
   }
 
@@ -471,4 +475,8 @@ function isEmptyRange({ from, to }: KeyRange): boolean {
 /** Something to be done with what may have to be waited for. */
 function after<T, R>(soon: Soon<T>, go: (value: T) => Soon<R>): Soon<R> {
   return soon instanceof Promise ? soon.then(go) : go(soon);
+}
+
+function notBytes(): EngineError {
+  return new EngineError('format', 'keys and values are bytes, as a Uint8Array');
 }
