@@ -7,7 +7,7 @@ import { SimEnv } from '../sim/sim-env.ts';
 import type { SimWorkerOptions } from '../sim/sim-worker.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 import type { OpenEnvironment } from './history.ts';
-import { MiB } from './scenario-engine.ts';
+import { encode, MiB, withEngine } from './scenario-engine.ts';
 import type { Scenario } from './scenario-engine.ts';
 
 const writers = 8;
@@ -101,9 +101,32 @@ async function slowDisk(open: OpenEnvironment): Promise<void> {
   assertSteady(await writeFor(open, ms, { disk }), ms, { gapMs: 50, waitMs: 300 });
 }
 
+/** Keys in order, in a tree of several levels: each row is written above the leaf once, and every version is found. */
+async function inOrder(open: OpenEnvironment): Promise<void> {
+  const small: Partial<EngineOptions> = { frontBytes: 16_000, bufferBytes: 16_000, dictionary: { compression: 'none', pageBytes: 8192, readPageBytes: 2048, fanout: 4 } };
+  await withEngine(open, small, async (engine, id, sim) => {
+    const rows = 6000;
+    const keyOf = (row: number): Uint8Array => encode(String(row).padStart(8, '0'));
+    for (let row = 0; row < rows; row += 20) {
+      const transaction = engine.begin('statement');
+      for (let i = row; i < row + 20; i++) await transaction.putCovered(id, keyOf(i), new Uint8Array(valueBytes).fill(i));
+      await transaction.commit();
+    }
+    await sim.clock.sleep(600);
+    const { dataBytesWritten } = engine.statistics();
+    assert.ok(engine.dictionaryStatistics(id).height >= 3, 'a tree of several levels');
+    assert.ok(dataBytesWritten < rows * (valueBytes + 8) * 1.15, `${String(dataBytesWritten)} bytes written`);
+    const read = engine.begin('read');
+    for (let row = 0; row < rows; row++) assert.deepEqual(await read.get(id, keyOf(row)), new Uint8Array(valueBytes).fill(row));
+    read.abort();
+    assert.deepEqual((await engine.verify()).problems, []);
+  });
+}
+
 /** By name, as planted breaks give them. */
 export const steadyScenarios: Readonly<Record<string, Scenario>> = {
   'writers go on and checkpoints come while the worker is always behind': slowWorker,
   'writers go on while the worker gets no time': starvedWorker,
   'writers go on while the disk is slow': slowDisk,
+  'keys that come in order are not written level by level': inOrder,
 };

@@ -3,8 +3,10 @@
 // goes unread. A child that damage keeps it from is left with what waits for it (hindrance.ts).
 
 import { assert, must } from '../../../base/assert.ts';
+import { compareBytes } from '../../../base/bytes.ts';
 import type { Edit } from '../edit.ts';
 import { extentsOfAll, goesUnread, heaviestChild } from '../edit.ts';
+import { childOf } from '../node.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { BlockNumber } from '../../block/block-number.ts';
 import type { Tree } from '../tree.ts';
@@ -55,8 +57,10 @@ interface Work {
 }
 
 function* pushToNode(context: JobContext, work: Work, child: InternalNode): JobStep<Edit> {
-  const extents = yield* merge(bufferWork(context, { sources: sourcesOf(work.buffer), ranges: work.ranges }, child.pivots));
+  const receiver = work.ranges.length === 0 ? receiverOf(work.buffer, child) : undefined;
+  const extents = receiver === undefined ? yield* merge(bufferWork(context, { sources: sourcesOf(work.buffer), ranges: work.ranges }, child.pivots)) : [];
   const buffers = child.buffers.map((below, grandchild) => {
+    if (grandchild === receiver) return [...work.buffer, ...below];
     const extent = extents[grandchild];
     return extent === undefined ? below : [extent, ...below];
   });
@@ -68,7 +72,20 @@ function* pushToNode(context: JobContext, work: Work, child: InternalNode): JobS
   const split = splitNode(context, { ...child, buffers, ranges });
   const added = present(extents);
   const parent = replaceChild(work, split.nodes.map((node) => node.number), split.pivots);
-  return closeEdit(context, work.tree, { parent, below: split.nodes, added, dropped: work.buffer, leavesDelta: 0, removed: [] });
+  return closeEdit(context, work.tree, { parent, below: split.nodes, added, dropped: receiver === undefined ? work.buffer : [], leavesDelta: 0, removed: [] });
+}
+
+/**
+ * The grandchild to which a whole buffer goes as it is, unread: all its keys are that one's, and no two runs share keys, so merging them would drop
+ * nothing. Keys that come in order, as those of most collections do, are written once above the leaf, however high the tree is.
+ */
+function receiverOf(buffer: readonly Extent[], child: InternalNode): number | undefined {
+  const fences = buffer.map((extent) => extent.fences).sort((a, b) => compareBytes(a.firstKey(0), b.firstKey(0)));
+  const [first] = fences;
+  if (first === undefined) return undefined;
+  const receiver = childOf(child, first.firstKey(0));
+  const isOne = fences.every(({ lastKey }, i) => childOf(child, lastKey) === receiver && fences[i + 1]?.begins(lastKey) !== false);
+  return isOne ? receiver : undefined;
 }
 
 /** Everything below the child goes; what is left of the buffer is newer. */
