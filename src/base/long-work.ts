@@ -51,6 +51,11 @@ export class Progress {
     return this.#frame;
   }
 
+  /** Whether anything is kept. */
+  get isUsed(): boolean {
+    return this.isBroken || this.#frame.loops !== undefined || this.#frame.unkept > 0;
+  }
+
   /** To be called before other work. */
   clear(): void {
     this.isBroken = false;

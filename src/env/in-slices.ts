@@ -20,7 +20,7 @@ export function inSlices<T>(context: Paced, work: () => T): T | Promise<T> {
   spare = undefined;
   try {
     const result = runPiece(work, progress, context);
-    progress.clear();
+    if (progress.isUsed) progress.clear();
     spare = progress;
     return result;
   } catch (error) {

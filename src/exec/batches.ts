@@ -17,9 +17,13 @@ export function mapped(source: BatchSource, change: (document: Document) => Docu
       const batch = await source.next(context);
       if (batch === undefined) return undefined;
       const made: Document[] = [];
-      for (const [index, document] of batch.entries()) {
-        const turn = index % DOCUMENTS_BETWEEN_LOOKS === 0 ? context.turn() : undefined;
-        if (turn !== undefined) await turn;
+      let untilLook = 0;
+      for (const document of batch) {
+        if (untilLook-- === 0) {
+          untilLook = DOCUMENTS_BETWEEN_LOOKS;
+          const turn = context.turn();
+          if (turn !== undefined) await turn;
+        }
         const changing = inSlices(context, () => change(document));
         const changed = changing instanceof Promise ? await changing : changing;
         if (changed === undefined) continue;
@@ -27,6 +31,18 @@ export function mapped(source: BatchSource, change: (document: Document) => Docu
         made.push(changed);
       }
       return made;
+    },
+    close: () => source.close(),
+  };
+}
+
+/** The same documents, each looked at as it passes: what is wrong with it is thrown. */
+export function inspected(source: BatchSource, inspect: (document: Document) => void): BatchSource {
+  return {
+    async next(context) {
+      const batch = await source.next(context);
+      if (batch !== undefined) for (const document of batch) inspect(document);
+      return batch;
     },
     close: () => source.close(),
   };

@@ -4,16 +4,16 @@
 import type { Document } from '../bson/index.ts';
 import { Dependencies, refuse } from '../query/index.ts';
 import type { BatchSource } from '../session/index.ts';
-import { mapped } from './batches.ts';
+import { inspected } from './batches.ts';
 import { joinedFilters } from './filters.ts';
 import type { SourceProvider, Stage } from './stage.ts';
 
 /** A document that leaves a pipeline may be this long: what a collection holds, and a little. */
 const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024 + 16 * 1024;
 
-function withinSize(document: Document): Document {
+function checkSize(document: Document): void {
   const size = document.byteLength;
-  if (size <= DOCUMENT_BYTES_MAX) return document;
+  if (size <= DOCUMENT_BYTES_MAX) return;
   throw refuse(10334, `BSONObj size: ${size} is invalid. Size must be between 0 and ${DOCUMENT_BYTES_MAX}`);
 }
 
@@ -85,6 +85,6 @@ export class Pipeline {
   open(source: BatchSource, provider: SourceProvider, from = 0): BatchSource {
     const stages = this.stages.slice(from);
     if (stages.length === 0) return source;
-    return mapped(stages.reduce((below, stage) => stage.open(below, provider), source), withinSize);
+    return inspected(stages.reduce((below, stage) => stage.open(below, provider), source), checkSize);
   }
 }

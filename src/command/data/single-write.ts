@@ -9,6 +9,7 @@ import { sameCollation } from '../../collation/index.ts';
 import { inSlices } from '../../env/index.ts';
 import { planQuery, type KeyedDocument, type QueryRequest } from '../../plan/index.ts';
 import type { CommandContext } from '../command.ts';
+import { largeDocumentBytes } from '../large-work.ts';
 import { watched } from '../plan-watch.ts';
 import type { WriteSeries, WriteStep } from '../write-series.ts';
 import type { Changed, DocumentChange } from './document-change.ts';
@@ -30,8 +31,8 @@ const NOTHING: SingleResult = { before: undefined, after: undefined, modified: f
 /** As TokuMX told it: one document, changed. */
 const UNREAD: SingleResult = { before: undefined, after: undefined, modified: true, upserted: false, unread: true };
 
-/** Documents of a collection that are as long as this on average may be large. */
-const longDocumentBytes = 32 * 1024;
+/** Collections in which a large document was met. */
+const holdLarge = new WeakSet<Collection>();
 /** A document begins with its length. */
 const lengthBytes = 4;
 
@@ -150,13 +151,13 @@ export class SingleWrite implements WriteStep {
   }
 
   #changeKey(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<SingleResult | undefined> {
-    return afterSoon(this.#enterLarge(txn, collection, key), () => this.#changeLocked(txn, collection, key));
+    const entering = this.#enterLarge(txn, collection, key);
+    return entering === undefined ? this.#changeLocked(txn, collection, key) : entering.then(() => this.#changeLocked(txn, collection, key));
   }
 
-  /** Of a collection of long documents it is asked first how long this one is: a large one waits for room before it is read. */
+  /** Where large documents have been met it is asked first how long this one is: a large one waits for room before it is read. */
   #enterLarge(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<void> {
-    const { rows, bytes } = collection.totals(txn);
-    if (bytes < rows * longDocumentBytes) return undefined;
+    if (!holdLarge.has(collection)) return undefined;
     return afterSoon(collection.peek(txn, key, 0, lengthBytes), (beginning) =>
       beginning === undefined || beginning.length < lengthBytes ? undefined : this.#options.series.enterLarge(readInt32(beginning, 0)),
     );
@@ -167,6 +168,7 @@ export class SingleWrite implements WriteStep {
     const isFound = this.#options.change.filter instanceof IdFilter && collection.isKeyedById;
     return afterSoon(lockedDocument(txn, collection, key), (before) => {
       if (before === undefined) return undefined;
+      if (before.byteLength >= largeDocumentBytes) holdLarge.add(collection);
       const { change, context } = this.#options;
       const changing = inSlices(context.operation, () => (isFound || change.filter.matches(before) ? change.apply(before) : undefined));
       return afterSoon(changing, (changed) => (changed === undefined ? undefined : this.#write(txn, collection, { key, before, changed })));
@@ -175,12 +177,13 @@ export class SingleWrite implements WriteStep {
 
   #write(txn: CatalogTransaction, collection: Collection, change: { readonly key: RecordKey; readonly before: Document; readonly changed: Changed }): Soon<SingleResult> {
     const { before, changed } = change;
-    return afterSoon(this.#options.context.operation.turn(), () =>
+    const write = (): Soon<SingleResult> =>
       afterSoon(writeChange(txn, collection, change, this.#choices()), () => {
         this.#options.series.weigh(before.byteLength + (changed.after?.byteLength ?? 0));
         return { before, after: changed.after, modified: changed.modified, upserted: false };
-      }),
-    );
+      });
+    const turn = before.byteLength < largeDocumentBytes ? undefined : this.#options.context.operation.turn();
+    return turn === undefined ? write() : turn.then(write);
   }
 
   /** Writes the update without a read, where the collection lets it. */

@@ -112,20 +112,8 @@ class Groups {
   /** Takes documents in; expressions that may take long are evaluated in slices of the operation. */
   async take(batch: readonly Document[], context: OperationContext): Promise<void> {
     try {
-      for (const document of batch) {
-        const finding = this.#isLight ? this.#idOf(document) : inSlices(context, () => this.#idOf(document));
-        const group = this.#groupOf(finding instanceof Promise ? await finding : finding, document);
-        if (group === undefined) continue;
-        for (const state of group.states) {
-          if (this.#isLight) {
-            state.add(document);
-            continue;
-          }
-          const adding = inSlices(context, () => { state.add(document); });
-          if (adding instanceof Promise) await adding;
-        }
-        this.#weigh(group);
-      }
+      if (this.#isLight) for (const document of batch) this.#take(document);
+      else await this.#takeInSlices(batch, context);
     } catch (error) {
       throw groupError(error);
     }
@@ -156,6 +144,33 @@ class Groups {
       const made: [string, Value][] = [['_id', group.id]];
       group.states.forEach((state, index) => made.push([fields[index]?.name ?? '', state.result() ?? null]));
       yield Document.fromEntries(made);
+    }
+  }
+
+  #take(document: Document): void {
+    const group = this.#groupOf(this.#idOf(document), document);
+    if (group === undefined) return;
+    let bytes = 0;
+    for (const state of group.states) {
+      state.add(document);
+      bytes += state.bytes;
+    }
+    this.#bytes += bytes - group.bytes;
+    group.bytes = bytes;
+  }
+
+  async #takeInSlices(batch: readonly Document[], context: OperationContext): Promise<void> {
+    for (const document of batch) {
+      const finding = inSlices(context, () => this.#idOf(document));
+      const group = this.#groupOf(finding instanceof Promise ? await finding : finding, document);
+      if (group === undefined) continue;
+      for (const state of group.states) {
+        const adding = inSlices(context, () => {
+          state.add(document);
+        });
+        if (adding instanceof Promise) await adding;
+      }
+      this.#weigh(group);
     }
   }
 

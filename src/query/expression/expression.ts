@@ -95,8 +95,16 @@ export function constant(value: Value | undefined): Expression {
   return { evaluate: () => value, form: { kind: 'constant', value } };
 }
 
-/** True if evaluating only follows a path, or not even that. */
+/** Operators of a few single values, which take no time. */
+const LIGHT_OPERATORS: ReadonlySet<string> = new Set([
+  ...['$add', '$subtract', '$multiply', '$divide', '$mod', '$abs', '$ceil', '$floor', '$round', '$trunc'],
+  ...['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$cmp', '$and', '$or', '$not', '$ifNull'],
+  ...['$year', '$month', '$dayOfMonth', '$dayOfWeek', '$dayOfYear', '$week', '$hour', '$minute', '$second'],
+]);
+
+/** True if evaluating only follows paths and puts a few values together. */
 export function isLight({ form }: Expression): boolean {
+  if (form.kind === 'operator') return LIGHT_OPERATORS.has(form.name) && form.operands.every(isLight);
   return form.kind === 'path' || form.kind === 'constant';
 }
 
