@@ -1,4 +1,4 @@
-// The promise that nobody's work holds the others up (docs/decisions/0009-work-in-slices.md): while an operation works, the event loop turns. Measured in
+// The promise that nobody's work holds the others up (docs/decisions/0010-work-in-slices.md): while an operation works, the event loop turns. Measured in
 // processor time of the main thread between two turns, so a busy machine changes nothing.
 
 import assert from 'node:assert/strict';
