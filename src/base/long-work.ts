@@ -151,6 +151,18 @@ export function looped<S extends object>(begin: () => S | undefined, step: (stat
   return loop.state;
 }
 
+/** What `make` gives, which would be another each time (chance): made once, however often the work around it is called again. */
+export function madeOnce<T>(make: () => T): T {
+  const around = current;
+  if (around === undefined) return make();
+  const number = around.met++;
+  const known = around.loops?.get(number);
+  if (known !== undefined) toFind -= 1;
+  const made = isSame<{ readonly value: T }>(known) ? known : { state: { value: make() }, round: 0, isDone: true, body: new Frame() };
+  if (known === undefined) keep(around, number, made);
+  return (made.state as { readonly value: T }).value;
+}
+
 /** The loop that was met at the same place of the same work is the same loop. */
 function isSame<S extends object>(known: Loop<object> | undefined): known is Loop<S> {
   return known !== undefined;

@@ -1,6 +1,7 @@
 // The type of a value, and the parts of types that have parts: sizes, timestamps, bits, chance.
 // Follows the manual's pages "$type (aggregation)", "$isNumber", "$bsonSize", "$binarySize", "$tsSecond", "$bitAnd" and "$rand".
 
+import { madeOnce } from '../../base/long-work.ts';
 import { utf8Length } from '../../base/text.ts';
 import { Binary, BsonArray, Document, Double, hashValue, isNumber, Timestamp } from '../../bson/index.ts';
 import { refuse } from '../refuse.ts';
@@ -55,7 +56,7 @@ const compileRandom: OperatorRule = (argument, compiler) => {
   if (!argument.isEmpty) throw refuse(3040501, '$rand does not currently accept arguments');
   const { random } = compiler.options;
   if (random === undefined) throw refuse(168, `Unrecognized expression '$rand'`);
-  return { evaluate: () => new Double(random()), form: { kind: 'other' } };
+  return { evaluate: () => new Double(madeOnce(random)), form: { kind: 'other' } };
 };
 
 /** The operators, by name. */

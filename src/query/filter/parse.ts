@@ -3,6 +3,7 @@
 // Follows the manual's page "Query and Projection Operators".
 
 import { mappedItems } from '../../base/long-lists.ts';
+import { madeOnce } from '../../base/long-work.ts';
 import { BsonArray, bsonUndefined, Document, hasText, isNumber, parsePath, Regex, toDouble } from '../../bson/index.ts';
 import type { Path, Value } from '../../bson/index.ts';
 import { compileExpression } from '../expression/compile.ts';
@@ -324,7 +325,7 @@ const sampleRate: PathlessRule = (operand, { options: { random }, place }) => {
   if (!isNumber(operand)) throw refuse(2, 'argument to $sampleRate must be a numeric type');
   if (!(rate >= 0 && rate <= 1)) throw refuse(2, 'numeric argument to $sampleRate must be in [0, 1]');
   if (random === undefined || rate === 1 || rate === 0) return { kind: 'always', value: rate === 1 };
-  return { kind: 'expr', expression: { evaluate: () => random() < rate, form: { kind: 'other' } } };
+  return { kind: 'expr', expression: { evaluate: () => madeOnce(random) < rate, form: { kind: 'other' } } };
 };
 
 const pathless: ReadonlyMap<string, PathlessRule> = new Map<string, PathlessRule>([

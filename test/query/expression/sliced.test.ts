@@ -126,6 +126,24 @@ describe('over long arrays in slices', () => {
     assert.ok(inPieces(() => evaluate(document)).pieces > 50);
   });
 
+  it('chance decides once, however often the work is called again', () => {
+    const fork = { $cond: [{ $lt: [{ $rand: {} }, 0.5] }, { $sum: { $map: { input: '$x', in: { $add: ['$$this', 1] } } } }, { $size: { $setUnion: ['$y', '$x'] } }] };
+    let state = 7;
+    let calls = 0;
+    const random = (): number => {
+      calls += 1;
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return state / 2_147_483_648;
+    };
+    const evaluate = (): Value | undefined => compileExpression(value({ $map: { input: { $range: [0, 40] }, in: fork } }), { ...options, random }).evaluate(document);
+    const whole = evaluate();
+    state = 7;
+    const { result, pieces } = inPieces(evaluate);
+    assert.equal(describeValue(result ?? null), describeValue(whole ?? null));
+    assert.equal(calls, 80);
+    assert.ok(pieces > 40);
+  });
+
   for (const plain of filters) {
     it(`a filter finds the same: ${JSON.stringify(plain).slice(0, 60)}`, () => {
       const filter = compileFilter(value(plain) as Document, options);
