@@ -57,7 +57,7 @@ test('collections and indexes take compression, pageSize, readPageSize and fanou
     documents: { compression: 'lz4', pageSize: 4 << 20, readPageSize: 64 << 10, fanout: 8 },
     a: { compression: 'zstd', pageSize: 131072, readPageSize: 32 << 10, fanout: 16 },
     b: { compression: 'none', pageSize: 1 << 20, readPageSize: 4 << 10, fanout: 32 },
-    c: { compression: 'zstd', pageSize: 1 << 20, readPageSize: 16 << 10, fanout: 16 },
+    c: { compression: 'zstd', pageSize: 1 << 20, readPageSize: 8 << 10, fanout: 16 },
   });
   const [listed] = await db.listCollections({ name: 'all' }).toArray();
   assert.deepEqual((listed as { options?: Document }).options, { compression: 'quicklz', pageSize: '4MB', readPageSize: '64k', fanout: 8 });
