@@ -403,11 +403,11 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'record-room.js', from: 'const urgent = state.isFull && this.#writes.givesBack;', to: 'const urgent = false;',
   },
   {
-    law: '25', name: 'jobs have no reserve', caught: scenario('a full disk refuses what grows, lets deletes through, and uses what they give back'),
+    law: '25', name: 'jobs have no reserve', caught: scenario('deletes go down with the space that is kept for jobs'),
     file: 'block/block-file.js', from: "user === 'rescue' && isNoSpace(error)", to: 'false',
   },
   {
-    law: '25', name: 'the log promises room that others have taken', caught: scenario('a full disk refuses what grows, lets deletes through, and uses what they give back'),
+    law: '25', name: 'the log promises room that others have taken', caught: scenario('commits that begin together have room in the log each for itself'),
     file: 'wal/redo-log.js', from: 'return this.#unplaced + waiting + groupBytes', to: 'return groupBytes',
   },
   {

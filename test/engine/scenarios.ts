@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { EngineError } from '../../src/base/errors.ts';
-import type { DictionaryId, EngineOptions, Environment, Transaction } from '../../src/engine/index.ts';
+import type { DictionaryId, EngineOptions, Transaction } from '../../src/engine/index.ts';
 import { SimEnv } from '../sim/sim-env.ts';
-import { SimRandom } from '../sim/sim-random.ts';
 import type { OpenEnvironment } from './history.ts';
+import { fullDiskScenarios } from './full-disk-scenarios.ts';
 import { conflictWithRange, deleteAllUnread, deleteOlder, deletePart, deleteUnderReader, pointsBesideRange, rangeLocks } from './range-scenarios.ts';
 import { largeValueScenarios } from './large-value-scenarios.ts';
 import { readScenarios } from './read-scenarios.ts';
@@ -363,37 +363,6 @@ async function boundedMemory(open: OpenEnvironment): Promise<void> {
   });
 }
 
-/** Law 25: on a full disk what grows is refused, deletes get through and give space back, and that space is used again. */
-async function fullDisk(open: OpenEnvironment): Promise<void> {
-  const options: Partial<EngineOptions> = { cacheBytes: MiB, logSegmentBytes: 131_072, dictionary: { largeValueBytes: 0, compression: 'none', pageBytes: 32_768, readPageBytes: 8192, fanout: 8 } };
-  await withEngine(open, { ...options, logBytes: 1, frontBytes: 2000, bufferBytes: 100 }, async (engine, id, sim) => {
-    const random = new SimRandom(7);
-    for (let i = 0; i < 300; i++) await put(engine, id, `key ${i}`, random.bytes(2000));
-    await sim.clock.sleep(5000);
-    await engine.checkpoint();
-    sim.files.setCapacity(0);
-    const before = engine.statistics();
-    for (let i = 0; i < 280; i++) {
-      const code = await codeOf(() => remove(engine, id, `key ${i}`));
-      assert.equal(code, 'none', `delete ${i}: ${JSON.stringify(engine.statistics())}`);
-    }
-    await sim.clock.sleep(20_000);
-    const after = engine.statistics();
-    assert.ok(after.freeableBytes > before.freeableBytes + 150_000, `${before.freeableBytes} bytes were free, ${after.freeableBytes} are`);
-    for (let i = 0; i < 5; i++) await put(engine, id, `again ${i}`, random.bytes(2000));
-    assert.equal(engine.statistics().dataFileBytes, after.dataFileBytes);
-    const fates = await Promise.all([...Array(60).keys()].map(async (i) => codeOf(() => put(engine, id, `new ${i}`, random.bytes(30_000)))));
-    assert.ok(fates.includes('no-space') && fates.every((code) => code === 'none' || code === 'no-space'), fates.join());
-    sim.files.setCapacity(2 ** 30);
-  });
-}
-
-async function remove(engine: Environment, id: DictionaryId, key: string): Promise<void> {
-  const transaction = engine.begin('statement');
-  await transaction.remove(id, encode(key));
-  await transaction.commit();
-}
-
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'keys that were forgotten raise the floor, and an older writer is refused': forgottenKeys,
   'a key that was removed after the snapshot is a conflict': removedSince,
@@ -414,7 +383,6 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'totals that cancel out pin no log': cancelledTotals,
   'the log is made shorter only behind a durable checkpoint': shorterLog,
   'a log segment is whole on the disk before it is used': wholeSegments,
-  'a full disk refuses what grows, lets deletes through, and uses what they give back': fullDisk,
   'memory stays within the budget': boundedMemory,
   'a remove above a leaf hides what is in the leaf': removeAboveLeaf,
   'an older version goes down with the newer one while somebody sees it': flushUnderReader,
@@ -437,4 +405,5 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   ...steadyScenarios,
   ...spaceScenarios,
   ...stampScenarios,
+  ...fullDiskScenarios,
 };
