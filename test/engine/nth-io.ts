@@ -190,6 +190,9 @@ class Script {
   /** Opens what is there, after the fault is gone, and judges it; leaves it closed. */
   async judge(env: Env): Promise<void> {
     const engine = await this.#open(env, '/data', scriptOptions);
+    // A write that failed may have torn the one copy of a superblock that it went to; the next checkpoint writes it again.
+    assert.deepEqual((await engine.verify()).problems.filter(({ message }) => message !== 'a copy of a superblock is damaged'), []);
+    await engine.checkpoint();
     assert.deepEqual((await engine.verify()).problems, []);
     const read = engine.begin('read');
     const marks = new Set((await allRows(read, engine.catalogDictionary, 1)).map((row) => row.split('=')[0]));
