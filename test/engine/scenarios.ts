@@ -299,8 +299,10 @@ async function shorterLog(open: OpenEnvironment): Promise<void> {
     for (let i = 0; i < 60; i++) await put(engine, id, `key ${i}`, 'x'.repeat(12_000));
     await sim.clock.sleep(1000);
     sim.files.onOperation = () => images.push({ sim: sim.crash('power'), acked: engine.visible });
-    await engine.checkpoint();
+    // Beside the checkpoint, so that segments which it gave back too soon are written over.
+    const checkpoint = engine.checkpoint();
     for (let i = 0; i < 40; i++) await put(engine, id, `key ${i}`, 'x'.repeat(12_000));
+    await checkpoint;
     sim.files.onOperation = undefined;
   });
   for (const image of images.filter((_, i) => i % 3 === 0)) {
