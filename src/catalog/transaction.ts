@@ -173,8 +173,9 @@ export class StoredTransaction implements CatalogTransaction {
     if (oplog === undefined || noted === undefined) return undefined;
     return afterSoon(this.#aside ?? oplog.aside(this.engine), (aside) => {
       this.#aside = aside;
-      this.#noted = noted.splitLast();
-      return oplog.writeAside(aside, noted, this.#head, true);
+      const { earlier, last } = noted.split();
+      this.#noted = last;
+      return oplog.writeAside(aside, earlier, this.#head, true);
     });
   }
 

@@ -25,6 +25,8 @@ const headRoom = 256;
 /** Kind, flags, collection, statement. */
 const operationHeadBytes = 2 + 2 * varintBytesMax;
 const quickGrowthMax = 64 * 1024;
+/** For an operation of more bytes no more room is made than it needs. */
+const exactBytesMin = 1024 * 1024;
 const sourceBytesMax = 1024 * 1024;
 
 /** How far the rows of a commit have come. */
@@ -89,7 +91,7 @@ export class NotedOperations {
 
   /** Memory held by what is noted. */
   get byteSize(): number {
-    return this.#length - headRoom + this.#starts.length * columnBytes;
+    return this.#length - (this.#starts[0] ?? this.#length) + this.#starts.length * columnBytes;
   }
 
   /** Adds an operation. `order`: its place in the transaction's writes. */
@@ -118,7 +120,7 @@ export class NotedOperations {
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(this.#length === headRoom ? needed : Math.max(grownLength(this.#bytes.length, needed), Math.min(this.#bytes.length * 4, quickGrowthMax)));
+    const grown = new Uint8Array(this.#length === headRoom || count > exactBytesMin ? needed : Math.max(grownLength(this.#bytes.length, needed), Math.min(this.#bytes.length * 4, quickGrowthMax)));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
     this.#view = viewOf(grown);
@@ -157,32 +159,40 @@ export class NotedOperations {
     this.#orders.length = count;
   }
 
-  /** Appends the operations of others from number `from` on. */
-  #append(others: NotedOperations, from: number): void {
+  /** Appends operations of others, from number `from` to before `to`. */
+  #append(others: NotedOperations, from: number, to: number): void {
     const start = others.#starts[from] ?? others.#length;
-    const length = others.#length - start;
+    const length = (others.#starts[to] ?? others.#length) - start;
     this.#reserve(length);
     copyBetween(others.#view, start, this.#view, this.#length, length);
-    for (let i = from; i < others.count; i++) {
+    for (let i = from; i < to; i++) {
       this.#starts.push((others.#starts[i] as number) - start + this.#length);
       this.#orders.push(others.#orders[i] as number);
     }
     this.#length += length;
   }
 
-  /** The last of them by itself, which is no longer here. */
-  splitLast(): NotedOperations {
-    const last = new NotedOperations(this.#spaces);
-    last.#append(this, this.count - 1);
-    this.#truncate(this.count - 1);
-    return last;
+  /** The last of them by itself, and those before it: a large operation stays where it lies. */
+  split(): { readonly earlier: NotedOperations; readonly last: NotedOperations } {
+    const at = this.count - 1;
+    const start = this.#starts[at] as number;
+    const other = new NotedOperations(this.#spaces);
+    if (this.#length - start <= start - headRoom) {
+      other.#append(this, at, at + 1);
+      this.#truncate(at);
+      return { earlier: this, last: other };
+    }
+    other.#append(this, 0, at);
+    this.#starts.splice(0, at);
+    this.#orders.splice(0, at);
+    return { earlier: other, last: this };
   }
 
   /** All of these one behind the other; they are of one transaction. */
   static joined(parts: readonly NotedOperations[]): NotedOperations {
     const [first] = parts;
     const whole = first === undefined ? new NotedOperations() : new NotedOperations(first.#spaces);
-    for (const part of parts) whole.#append(part, 0);
+    for (const part of parts) whole.#append(part, 0, part.count);
     return whole;
   }
 
