@@ -10,7 +10,7 @@ const keyOf = (i: number): Uint8Array => Uint8Array.of(i >>> 16, i >>> 8, i);
 test('levels go from the fronts to the leaves, and add up to the tree', async () => {
   const env = await openMemoryEnv();
   const engine = await openEnvironment(env, '/data', {
-    dictionary: { compression: 'none', pageBytes: 2048, readPageBytes: 512, fanout: 4 }, frontBytes: 16_384, bufferBytes: 4096, checkpointPeriodMs: 0,
+    dictionary: { compression: 'none', pageBytes: 2048, readPageBytes: 512, fanout: 4 }, frontBytes: 16_384, bufferBytes: 4096, checkpointPeriodMs: 1e9,
   });
   const create = engine.begin('statement');
   const id = create.createDictionary();

@@ -61,12 +61,15 @@ test('frozen directories of a server open with every document, index, view, file
   await eachFrozen('server', async (directory) => {
     const server = await start({ path: directory });
     const client = await new MongoClient(server.uri).connect();
-    const { types, ...answers } = await askServer(client);
-    const valid = Object.entries(answers).filter(([name]) => name.startsWith('valid '));
-    assert.ok(valid.length > 5 && valid.every(([, answer]) => answer === true), 'every collection is valid');
-    assert.deepEqual(Object.fromEntries(Object.entries(answers).filter(([name]) => !name.startsWith('valid '))), rightAnswers);
-    assert.match(String(types), /"text":"Grüße"/);
-    await client.close();
-    await server.stop();
+    try {
+      const { types, ...answers } = await askServer(client);
+      const valid = Object.entries(answers).filter(([name]) => name.startsWith('valid '));
+      assert.ok(valid.length > 5 && valid.every(([, answer]) => answer === true), 'every collection is valid');
+      assert.deepEqual(Object.fromEntries(Object.entries(answers).filter(([name]) => !name.startsWith('valid '))), rightAnswers);
+      assert.match(String(types), /"text":"Grüße"/);
+    } finally {
+      await client.close();
+      await server.stop();
+    }
   });
 });

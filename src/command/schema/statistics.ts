@@ -2,11 +2,22 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, type Value } from '../../bson/index.ts';
-import { describeDictionaryOptions, namespaceOf, type Collection, type CollectionStorage, type StorageFigures, type TreeLevel } from '../../catalog/index.ts';
+import {
+  describeDictionaryOptions,
+  namespaceOf,
+  type CatalogTransaction,
+  type Collection,
+  type CollectionStorage,
+  type Index,
+  type Namespace,
+  type StorageFigures,
+  type TreeLevel,
+} from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { anyField, boolField, collectionField, numberField, truthyField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
 import { DATA_SIZE_COMMANDS } from './data-size.ts';
+import { namesViews, viewDefinitions, VIEWS_INDEX } from './system-views.ts';
 
 /** A count as MongoDB's replies have it: an int32 where it fits, else an int64. */
 function integer(value: number): Value {
@@ -201,9 +212,7 @@ const validate: Command = defineCommand({
     const ns = namespaceOf(context.db, name);
     return reading(context, async (txn) => {
       const collection = await context.server.catalog.collection(txn, ns);
-      if (collection === undefined) {
-        throw new CommandError(26, 'NamespaceNotFound', `Collection '${ns.text}' does not exist to validate.`);
-      }
+      if (collection === undefined) return await validateViews(context, txn, ns);
       const head = { ns: ns.text, uuid: collection.uuid };
       if (metadata === true) return { ...head, nIndexes: collection.indexes.length, ...findings(collection, []) };
       const check = await collection.check(txn, () => context.operation.turn());
@@ -220,8 +229,17 @@ const validate: Command = defineCommand({
   },
 });
 
+/** The definitions of views are made of the catalog and have no entries that could disagree; no other collection is without a dictionary. */
+async function validateViews(context: CommandContext, txn: CatalogTransaction, ns: Namespace): Promise<Reply> {
+  const rows = namesViews(ns) ? await viewDefinitions(context, txn, ns.db) : undefined;
+  if (rows === undefined) throw new CommandError(26, 'NamespaceNotFound', `Collection '${ns.text}' does not exist to validate.`);
+  const records = integer(rows.length);
+  const none = { indexes: [{ name: '_id_', spec: VIEWS_INDEX }] };
+  return { ns: ns.text, nInvalidDocuments: 0, nNonCompliantDocuments: 0, nrecords: records, nIndexes: 1, keysPerIndex: Document.of({ _id_: records }), ...findings(none, []) };
+}
+
 /** What a check has found, in the words of the reply. Nothing is ever repaired in place: an index that is wrong is built anew (reIndex). */
-function findings(collection: Collection, problems: readonly string[]): Reply {
+function findings(collection: { readonly indexes: readonly Pick<Index, 'name' | 'spec'>[] }, problems: readonly string[]): Reply {
   const valid = problems.length === 0;
   return {
     indexDetails: Document.fromEntries(collection.indexes.map((index) => [index.name, Document.of({ valid, spec: index.spec })])),
