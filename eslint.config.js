@@ -68,7 +68,7 @@ const globals = (list) => ['error', ...list.map(([name, message]) => ({ name, me
 const noBuffer = ['Buffer', 'Uint8Array in signatures; Buffer only inside env and base/{bytes,text}.ts.'];
 
 const browserGlobals = [
-  'btoa', 'clearTimeout', 'confirm', 'document', 'fetch', 'getComputedStyle', 'history', 'IntersectionObserver', 'Intl', 'localStorage', 'location', 'navigator', 'performance', 'prompt',
+  'btoa', 'clearTimeout', 'confirm', 'document', 'fetch', 'getComputedStyle', 'history', 'IntersectionObserver', 'Intl', 'localStorage', 'location', 'navigator', 'performance', 'PerformanceObserver', 'prompt',
   'setTimeout', 'TextEncoder', 'URLSearchParams', 'window', 'XMLHttpRequest',
 ];
 

@@ -19,10 +19,6 @@ export const damageBreaks: readonly PlantedBreak[] = [
     file: 'tree/job/flush-job.js', from: 'const edit = yield* flushToBuffers(context, top, front);', to: 'const edit = { ...(yield* flushToBuffers(context, top, front)), nodes: [top], added: [] };',
   },
   {
-    law: '18', name: 'tidying reads a damaged node again and again', caught: damage(7),
-    file: 'tree/job/tidy-job.js', from: 'if (tree.hindered.has(number)) {\n            leaves.push(undefined);\n            continue;\n        }', to: '',
-  },
-  {
     law: '18', name: 'a sweep ends at a damaged node', caught: damage(13),
     file: 'tidy.js', from: '.catch(undefinedIfDamaged)', to: '',
   },

@@ -96,8 +96,3 @@ export function piecesOf(place: BlockPlace): { start: number; units: number }[] 
   const first = { start: place.first, units };
   return place.second < 0 ? [first] : [first, { start: place.second, units }];
 }
-
-/** Units that all copies of an image take. */
-export function unitsOf(place: BlockPlace): number {
-  return unitsFor(place.length) * (place.second < 0 ? 1 : 2);
-}
