@@ -177,6 +177,7 @@ export class CommandDispatcher {
 
   async #failed({ command }: Asked, admission: Admission, { operation, error }: { readonly operation: OperationContext; readonly error: unknown }): Promise<undefined> {
     try {
+      for (const work of operation.unfinished) await work.end();
       endFailedTransaction(admission, command);
       const reply = Document.fromEntries(errorFields(translateError(error), NOWHERE));
       await this.#server.monitor.finished({ operation, command, reply, failed: true });

@@ -6,6 +6,7 @@
 import { CommandError, EngineError } from '../base/errors.ts';
 import { afterSoon, type CatalogTransaction, type Collection, type Namespace, type Soon } from '../catalog/index.ts';
 import type { Collation } from '../collation/index.ts';
+import type { Unfinished } from '../session/index.ts';
 import type { CommandContext } from './command.ts';
 import { largeDocumentBytes } from './large-work.ts';
 import { noteWrite } from './note-write.ts';
@@ -44,8 +45,8 @@ function cappedInTransaction(ns: Namespace): CommandError {
   return new CommandError(263, 'OperationNotSupportedInTransaction', text);
 }
 
-/** The steps of one statement. */
-export class WriteSeries {
+/** The steps of one statement. An operation that fails between two of them, because its time is over for instance, ends it: it holds locks. */
+export class WriteSeries implements Unfinished {
   readonly #context: CommandContext;
   readonly #ns: Namespace;
   #txn: CatalogTransaction | undefined;
@@ -62,6 +63,7 @@ export class WriteSeries {
   constructor(context: CommandContext, ns: Namespace) {
     this.#context = context;
     this.#ns = ns;
+    if (context.transaction === undefined) context.operation.unfinished.push(this);
   }
 
   /** Whether a step has said that nothing further is to be done. */
@@ -156,6 +158,18 @@ export class WriteSeries {
   /** Commits what is left. */
   finish(): Soon<void> {
     return this.#txn === undefined ? undefined : this.#commit();
+  }
+
+  /** Commits what is left, or gives it up where that cannot be. */
+  async end(): Promise<void> {
+    try {
+      await this.finish();
+    } catch (error) {
+      // The operation has failed already, and its time may be over.
+      if (!(error instanceof CommandError)) throw error;
+    } finally {
+      this.abandon();
+    }
   }
 
   /** Ends without committing the present part. */

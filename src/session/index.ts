@@ -12,7 +12,7 @@ export { LogicalSession } from './logical-session.ts';
 export type { TransactionUse } from './logical-session.ts';
 export type { OpenTransaction, TransactionState } from './open-transaction.ts';
 export { OperationContext } from './operation-context.ts';
-export type { OperationOptions, OperationTimes, PlanAccount, QueryAdvice } from './operation-context.ts';
+export type { OperationOptions, OperationTimes, PlanAccount, QueryAdvice, Unfinished } from './operation-context.ts';
 export type { ClientMetadata, CommandAnswer, CommandRequest, ConnectionContext } from './request.ts';
 export { RetryRecord } from './retry-record.ts';
 export type { RecordedOutcome, StatementResult } from './retry-record.ts';

@@ -45,6 +45,12 @@ export interface OperationTimes {
   readonly clusterTime: Timestamp;
 }
 
+/** Work that an operation has begun and that must come to an end also where the operation fails. */
+export interface Unfinished {
+  /** Keeps what is done, or gives it up where that cannot be; nothing is left open. */
+  end(): Promise<void>;
+}
+
 /** One running operation. */
 export class OperationContext implements Interruptible {
   readonly id: number;
@@ -68,6 +74,8 @@ export class OperationContext implements Interruptible {
   advice: QueryAdvice | undefined;
   /** Plans that it has run, in order. */
   readonly runs: PlanAccount[] = [];
+  /** What it has begun: ended by whoever runs it, if it fails. */
+  readonly unfinished: Unfinished[] = [];
   /** Whether it changes data. */
   readonly writes: boolean;
   readonly #endsWithClient: boolean;

@@ -28,6 +28,27 @@ test('a limit of time holds for a command and for all batches of its cursor; a f
   }
 });
 
+test('a write whose time is over keeps what was done and leaves nothing locked', async () => {
+  const server = await openServerForTest();
+  try {
+    const db = (await server.driver()).db('d');
+    const count = 30_000;
+    const ids = [0, 1, 10, 100, 1000, count - 1];
+    const over = { code: 50, codeName: 'MaxTimeMSExpired' };
+    const documents = Array.from({ length: count }, (_, _id) => ({ _id, n: 0 }));
+    await assert.rejects(db.command({ insert: 'c', documents, maxTimeMS: 5 }), over);
+    for (const _id of ids) await db.command({ update: 'c', updates: [{ q: { _id }, u: { $set: { n: 0 } }, upsert: true }], maxTimeMS: 2000 });
+    await db.command({ insert: 'c', documents, ordered: false });
+    assert.equal((await db.command({ count: 'c' }))['n'], count);
+    await assert.rejects(db.command({ update: 'c', updates: [{ q: {}, u: { $inc: { n: 1 } }, multi: true }], maxTimeMS: 5 }), over);
+    await assert.rejects(db.command({ delete: 'c', deletes: [...ids.map((_id) => ({ q: { _id }, limit: 1 })), { q: { n: -1 }, limit: 0 }], maxTimeMS: 5 }), over);
+    for (const _id of ids) await db.command({ update: 'c', updates: [{ q: { _id }, u: { $set: { n: 9 } }, upsert: true }], maxTimeMS: 2000 });
+    assert.equal((await db.command({ count: 'c', query: { n: 9 } }))['n'], ids.length);
+  } finally {
+    await server.close();
+  }
+});
+
 test('what clients of other times send is taken: scandata of validate, the read concern of a getMore, background of an index', async () => {
   const server = await openServerForTest();
   try {
