@@ -3,6 +3,7 @@
 export { describeDictionaryOptions } from './dictionary-option.ts';
 export { equalKeys } from './index-spec.ts';
 export { exactValues } from './slot-key.ts';
+export { putDocument } from './put-document.ts';
 export { afterSoon } from './soon.ts';
 export { textFieldsOf } from './special/text-keys.ts';
 export { wildcardPathField, wildcardShapeOf } from './special/wildcard-keys.ts';

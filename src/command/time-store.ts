@@ -3,7 +3,7 @@
 
 import { EngineError } from '../base/errors.ts';
 import { Document, Timestamp } from '../bson/index.ts';
-import { namespaceOf, type Catalog } from '../catalog/index.ts';
+import { namespaceOf, putDocument, type Catalog } from '../catalog/index.ts';
 
 const NAMESPACE = namespaceOf('local', 'clock');
 
@@ -56,12 +56,7 @@ export class TimeStore {
   async #write(time: Timestamp): Promise<void> {
     const after = Document.of({ _id: ID, reserved: time });
     await this.#catalog.run(async (txn) => {
-      const collection = await this.#catalog.ensureCollection(txn, NAMESPACE);
-      const key = collection.keyOf(ID);
-      await collection.lock(txn, key);
-      const before = await collection.getLatest(txn, key);
-      if (before === undefined) await collection.insert(txn, collection.prepare(after));
-      else await collection.update(txn, key, { before, after });
+      await putDocument(txn, await this.#catalog.ensureCollection(txn, NAMESPACE), after);
     });
   }
 }

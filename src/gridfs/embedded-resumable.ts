@@ -7,7 +7,7 @@ import type { Hash } from 'node:crypto';
 import { Document, ObjectId } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import { AssertionError } from '../base/errors.ts';
-import { namespaceOf } from '../catalog/index.ts';
+import { namespaceOf, putDocument } from '../catalog/index.ts';
 import type { Catalog, CatalogTransaction, RecordKey } from '../catalog/index.ts';
 import type { ChunkBuffer } from './chunk-document.ts';
 import { readChunk } from './chunk-document.ts';
@@ -193,12 +193,7 @@ class EmbeddedResumable implements UploadStorage {
     const [first, ...others] = chunks;
     if (first === undefined) return;
     const collection = await this.#parts.catalog.ensureCollection(txn, this.#place.chunks);
-    const after = first.document();
-    const key = collection.keyOf(after.get('_id') ?? null);
-    await collection.lock(txn, key);
-    const before = await collection.getLatest(txn, key);
-    if (before === undefined) await collection.insert(txn, collection.prepare(after));
-    else await collection.update(txn, key, { before, after });
+    await putDocument(txn, collection, first.document());
     await insertChunks(this.#parts.catalog, txn, this.#place.chunks, others);
   }
 

@@ -3,7 +3,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, isNumber, toDouble, type Value } from '../../bson/index.ts';
-import { namespaceOf } from '../../catalog/index.ts';
+import { namespaceOf, putDocument } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { objectField, required, typeText, type Field, type RequiredField } from '../fields.ts';
 import { toInt64Truncated } from '../number-fields.ts';
@@ -147,14 +147,9 @@ const setClusterParameter: Command = defineCommand({
     const time = context.server.time.tick();
     await changing(context, async (txn) => {
       const collection = await context.server.catalog.ensureCollection(txn, NAMESPACE);
-      const key = collection.keyOf(name);
-      await collection.lock(txn, key);
-      const before = await collection.getLatest(txn, key);
       const said = value.fields.filter(([, given]) => given !== null).map(([field, given]): [string, Value] => [field, longSeconds(given)]);
       const fields = new Map([...parameter.fallback.fields, ...said]);
-      const after = Document.fromEntries([['_id', name], ['clusterParameterTime', time], ...fields]);
-      if (before === undefined) await collection.insert(txn, collection.prepare(after));
-      else await collection.update(txn, key, { before, after });
+      await putDocument(txn, collection, Document.fromEntries([['_id', name], ['clusterParameterTime', time], ...fields]));
     });
     return {};
   },

@@ -1,7 +1,7 @@
 // The read and write concern of those who name none (setDefaultRWConcern): a document of `config.settings`, kept over restarts.
 
 import { DateTime, Document, Timestamp } from '../../bson/index.ts';
-import { namespaceOf, type Catalog } from '../../catalog/index.ts';
+import { namespaceOf, putDocument, type Catalog } from '../../catalog/index.ts';
 import { parseWriteConcern, type WriteConcern } from '../concerns.ts';
 
 const NAMESPACE = namespaceOf('config', 'settings');
@@ -64,12 +64,7 @@ export class DefaultConcerns {
       updateWallClockTime: next.updated?.at,
     });
     await this.#catalog.run(async (txn) => {
-      const collection = await this.#catalog.ensureCollection(txn, NAMESPACE);
-      const key = collection.keyOf(ID);
-      await collection.lock(txn, key);
-      const before = await collection.getLatest(txn, key);
-      if (before === undefined) await collection.insert(txn, collection.prepare(after));
-      else await collection.update(txn, key, { before, after });
+      await putDocument(txn, await this.#catalog.ensureCollection(txn, NAMESPACE), after);
     });
     this.#set(next);
   }

@@ -3,7 +3,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document } from '../../bson/index.ts';
-import { namespaceOf, type Catalog } from '../../catalog/index.ts';
+import { namespaceOf, putDocument, type Catalog } from '../../catalog/index.ts';
 import { shapedCommand, shapeCollection, type ShapedCommand } from './query-shape.ts';
 import { QuerySettings } from './settings.ts';
 
@@ -94,12 +94,7 @@ export class SettingsStore {
     });
     if (after.byteLength > SETTINGS_BYTES_MAX) throw new CommandError(10334, 'BSONObjectTooLarge', 'the settings of all query shapes together are larger than 16 MiB');
     await this.#catalog.run(async (txn) => {
-      const collection = await this.#catalog.ensureCollection(txn, NAMESPACE);
-      const key = collection.keyOf(ID);
-      await collection.lock(txn, key);
-      const before = await collection.getLatest(txn, key);
-      if (before === undefined) await collection.insert(txn, collection.prepare(after));
-      else await collection.update(txn, key, { before, after });
+      await putDocument(txn, await this.#catalog.ensureCollection(txn, NAMESPACE), after);
     });
   }
 }
