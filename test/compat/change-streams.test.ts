@@ -97,6 +97,22 @@ describe('a change stream', async () => {
     await strict.close().catch(() => undefined);
   });
 
+  test('has large documents as they were and as they became, as long as an event holds what was asked for', async () => {
+    const collection = await fresh({ changeStreamPreAndPostImages: { enabled: true } });
+    const text = (letter: string, megabytes: number): string => letter.repeat(megabytes * 1024 * 1024);
+    for (const _id of [1, 2]) await collection.insertOne({ _id, a: text('a', 7 * _id), b: 1 });
+    const both = await watching(collection, { fullDocument: 'required', fullDocumentBeforeChange: 'required' });
+    const after = await watching(collection, { fullDocument: 'required' });
+    const before = await watching(collection, { fullDocumentBeforeChange: 'required' });
+    for (const _id of [1, 2]) await collection.updateOne({ _id }, { $set: { b: 2 } });
+    assert.deepEqual((await take(after, 2)).map((event) => event['fullDocument']), [{ _id: 1, a: text('a', 7), b: 2 }, { _id: 2, a: text('a', 14), b: 2 }]);
+    assert.deepEqual((await take(before, 2)).map((event) => event['fullDocumentBeforeChange']), [{ _id: 1, a: text('a', 7), b: 1 }, { _id: 2, a: text('a', 14), b: 1 }]);
+    const [small] = await take(both, 1);
+    assert.equal((small?.['fullDocument'] as Thing | undefined)?.['b'], 2);
+    await assert.rejects(both.next(), (error: unknown) => error instanceof MongoServerError && error.code === 10334);
+    for (const stream of [both, after, before]) await stream.close().catch(() => undefined);
+  });
+
   test('goes on behind any event, and from a time', async () => {
     const collection = await fresh();
     const stream = await watching(collection);

@@ -14,8 +14,8 @@ import type { NewOperation, OperationSpace } from './operation.ts';
 const rowBytesMax = 4 * 1024 * 1024;
 /** And operations, where each has an entry of its own: a reader that goes on in the middle of a row reads it from its beginning. */
 const rowOperationsMax = 500;
-/** Images of more bytes than this are left out: no event could carry them. */
-const imageBytesMax = 15 * 1024 * 1024;
+/** Images that make an operation larger than this are left out: a row must hold it, and a message of the engine may have 17 MiB. */
+const imageBytesMax = 16.5 * 1024 * 1024;
 /** What an operation adds to the entry of a transaction beside its documents, at most. */
 const entryBytes = 128;
 /** What an operation takes in memory beside its bytes. */
@@ -53,10 +53,13 @@ export interface EncodedRow {
 /** `o`, `o2`, and the images before and after. */
 type OperationDocuments = readonly [Document, Document | undefined, Document | undefined, Document | undefined];
 
-function documentsOf({ o, o2, before, after }: NewOperation): OperationDocuments {
+/** What a row has of an operation. The image after is that before with the difference, or the whole document of a replacement: it stands here where there is room. */
+function documentsOf({ kind, o, o2, before, after }: NewOperation): OperationDocuments {
   if (before === undefined && after === undefined) return [o, o2, undefined, undefined];
-  const bytes = o.byteLength + (before?.byteLength ?? 0) + (after?.byteLength ?? 0);
-  return bytes > imageBytesMax ? [o, o2, undefined, undefined] : [o, o2, before, after];
+  const bytes = o.byteLength + (before?.byteLength ?? 0);
+  if (bytes > imageBytesMax) return [o, o2, undefined, undefined];
+  const isTold = kind === 'replace' || bytes + (after?.byteLength ?? 0) > imageBytesMax;
+  return [o, o2, before, isTold ? undefined : after];
 }
 
 function flagsOf([, o2, before, after]: OperationDocuments, statement: number): number {

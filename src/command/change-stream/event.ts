@@ -3,7 +3,7 @@
 
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, describeValue, Document, type Value } from '../../bson/index.ts';
-import { visitDiff, type Operation, type PathStep } from '../../catalog/index.ts';
+import { applyDiff, visitDiff, type Operation, type PathStep } from '../../catalog/index.ts';
 import { tokenOf, type StreamPosition } from './resume-token.ts';
 import type { StreamOptions, Watched } from './stream-options.ts';
 
@@ -60,6 +60,9 @@ function invalidate(operation: Operation): Document {
   return Document.fromEntries([['_id', token], ['operationType', 'invalidate'], ['clusterTime', operation.time], ['wallTime', operation.wall]]);
 }
 
+/** What a document may have that the server makes itself. */
+const eventBytesMax = 16 * 1024 * 1024 + 16 * 1024;
+
 const TYPES: Readonly<Record<string, string>> = { insert: 'insert', update: 'update', replace: 'replace', remove: 'delete' };
 
 function noImage(what: string, operation: Operation): CommandError {
@@ -71,8 +74,14 @@ async function fullDocument(operation: Operation, options: StreamOptions, lookup
   if (operation.kind === 'insert' || operation.kind === 'replace') return operation.o;
   if (operation.kind === 'remove' || options.fullDocument === 'default') return undefined;
   if (options.fullDocument === 'updateLookup') return lookup(operation);
-  if (operation.after === undefined && options.fullDocument === 'required') throw noImage('post', operation);
-  return operation.after ?? null;
+  const after = imageAfter(operation);
+  if (after === undefined && options.fullDocument === 'required') throw noImage('post', operation);
+  return after ?? null;
+}
+
+/** The document after an update; of a large one only the image before is kept. */
+function imageAfter({ before, after, o }: Operation): Document | undefined {
+  return after ?? (before === undefined ? undefined : applyDiff(before, o));
 }
 
 function documentBefore(operation: Operation, options: StreamOptions): Document | null | undefined {
@@ -124,7 +133,9 @@ async function documentEvent(operation: Operation, options: StreamOptions, looku
   if (full !== undefined && isUpdate) fields.push(['fullDocument', full]);
   const before = documentBefore(operation, options);
   if (before !== undefined) fields.push(['fullDocumentBeforeChange', before]);
-  return Document.fromEntries(fields);
+  const event = Document.fromEntries(fields);
+  if (event.byteLength > eventBytesMax) throw new CommandError(10334, 'BSONObjectTooLarge', `BSONObj size: ${event.byteLength} is invalid. Size must be between 0 and ${eventBytesMax}`);
+  return event;
 }
 
 /** How a change of the catalog is told. */
