@@ -1,37 +1,36 @@
 // The catalog of one environment: names, collections and indexes in dictionary 1, changed by ordinary commits. Every change locks the row of
 // the name first, so two that change one name come one after the other, and then sees whether the row is still what it looked at.
 
-import { AssertionError, CommandError } from '../base/errors.ts';
+import { AssertionError } from '../base/errors.ts';
 import { must } from '../base/assert.ts';
-import { equalBytes } from '../base/bytes.ts';
-import { Binary, DateTime, Document, equalValues, Timestamp } from '../bson/index.ts';
+import { Binary, Document, equalValues } from '../bson/index.ts';
 import type { DictionaryId, Environment, KeyRange, Soon, TransactionMode } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { Env } from '../env/index.ts';
-import { multikeyRangeOf, unsizedKey, nameKey, nameRange, namespaceOfKey, encodeEntry, readyIndex } from './entry.ts';
+import { nameKey, nameRange, namespaceOfKey, readyIndex } from './entry.ts';
 import type { NameEntry } from './entry.ts';
 import { IndexBuilds } from './index-build.ts';
 import type { BuildParts } from './index-build.ts';
 import { newIndexes } from './index-spec.ts';
-import { eachRow } from './rows.ts';
 import { isDryRun, modifyEntry } from './modify.ts';
 import type { Namespace } from './namespace.ts';
-import { checkCreatable, namespaceOf } from './namespace.ts';
+import { checkCreatable } from './namespace.ts';
+import { NameRows } from './name-rows.ts';
 import type { Named, NameTable } from './name-table.ts';
 import type { ObjectMaker } from './object-maker.ts';
-import { noteCreate, noteDrop, noteDropDatabase, noteIndexes, noteModify, noteRename } from './oplog/definition-notes.ts';
+import { noteDropDatabase, noteModify } from './oplog/definition-notes.ts';
 import type { Oplog } from './oplog/oplog.ts';
+import { checkValidated } from './definition-check.ts';
 import { dictionaryOptionsOf, smallValues } from './dictionary-option.ts';
 import { parseCreateOptions } from './options.ts';
-import { compileFilter } from '../query/index.ts';
-import type { FilterNode } from '../query/index.ts';
-import { attemptsMax, badValue, changedMeanwhile, invalidOptions, isTransient, isView, location, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
+import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, location, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { whileHeld } from './hold.ts';
 import { addPartition, dropPartition } from './partition/change-partitions.ts';
-import { dropPart, withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
+import { withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
 import { primaryKeyPatternOf } from './primary-key.ts';
 import { describeKey } from './describe-key.ts';
 import { reIndex } from './reindex.ts';
+import { renameCollection } from './rename.ts';
 import { canUpdateFast, updateFast } from './fast-write.ts';
 import { canRemoveRange, removeRange } from './range-removal.ts';
 import { afterSoon } from './soon.ts';
@@ -39,14 +38,12 @@ import { StoredCollection } from './stored-collection.ts';
 import { indexCount } from './time-series-index.ts';
 import { firstIndexSpec, timeSeriesOf } from './time-series.ts';
 import { checkConvertible } from './unique-violations.ts';
-import { namesReadBy } from './view-names.ts';
+import { checkView } from './view-check.ts';
 import { StoredTransaction, storedTransaction } from './transaction.ts';
 import { chooseIndexes } from './index-choice.ts';
 import { copyAsCapped } from './capped-copy.ts';
 import { beginCollectionLoad, checkLoadable } from './collection-load.ts';
 import type { CappedCopy, Catalog, CatalogTransaction, Collection, CollectionLoad, IndexBuild, IndexChoice, IndexesCreated, IndexKept, RecordKey, Reindexing, RenameChoices, View } from './types.ts';
-
-const viewDepthMax = 20;
 
 /** The one implementation of Catalog. Made by `openCatalog`. */
 export class StoredCatalog implements Catalog {
@@ -54,6 +51,7 @@ export class StoredCatalog implements Catalog {
   readonly #env: Env;
   readonly #names: NameTable;
   readonly #maker: ObjectMaker;
+  readonly #rows: NameRows;
   readonly #builds: IndexBuilds;
 
   readonly oplog: Oplog;
@@ -64,6 +62,7 @@ export class StoredCatalog implements Catalog {
     this.#env = parts.env;
     this.#names = parts.names;
     this.#maker = parts.maker;
+    this.#rows = new NameRows({ engine: parts.engine, names: parts.names, maker: parts.maker, lookup: (txn, ns) => this.lookup(txn, ns) });
     this.#builds = new IndexBuilds({ ...parts, catalog: this });
   }
 
@@ -123,13 +122,13 @@ export class StoredCatalog implements Catalog {
 
   async databases(txn: CatalogTransaction): Promise<readonly string[]> {
     const names = new Set<string>();
-    await this.#eachRow(txn, nameRange(), (key) => names.add(namespaceOfKey(key).db));
+    await this.#rows.each(txn, nameRange(), (key) => names.add(namespaceOfKey(key).db));
     return [...names].sort();
   }
 
   async collections(txn: CatalogTransaction, db: string): Promise<readonly (Collection | View)[]> {
     const spaces: Namespace[] = [];
-    await this.#eachRow(txn, nameRange(db), (key) => spaces.push(namespaceOfKey(key)));
+    await this.#rows.each(txn, nameRange(db), (key) => spaces.push(namespaceOfKey(key)));
     const log = this.oplog.collection;
     const found: (Collection | View)[] = log?.ns.db === db ? [log] : [];
     for (const ns of spaces) {
@@ -145,39 +144,12 @@ export class StoredCatalog implements Catalog {
     checkValidated(ns, options);
     const stored = storedTransaction(txn);
     if (stored.loading === ns.text) throw location(16867, `Cannot use ${ns.text} but for insert: it is under-going bulk load`);
-    const before = await this.#lockName(stored, ns);
+    const before = await this.#rows.lock(stored, ns);
     if (before !== undefined && equalValues(before.entry.options, options)) return before;
     if (before !== undefined) throw namespaceExists(`namespace ${ns.text} already exists, but with different options`);
-    await this.#checkViews(stored, ns, options);
+    await checkView(stored, this, ns, options);
     const entry = options.has('viewOn') ? ({ kind: 'view', options } as const) : this.#newCollection(stored, options);
-    return this.#put(stored, ns, undefined, entry);
-  }
-
-  /** Refuses a view that stands on itself (5), or on too many others (165). */
-  async #checkViews(txn: StoredTransaction, ns: Namespace, options: Document): Promise<void> {
-    let below = options.get('viewOn');
-    for (let depth = 1; typeof below === 'string'; depth++) {
-      if (below === ns.collection) throw new CommandError(5, 'GraphContainsCycle', `View cycle detected: ${ns.text} stands on itself`);
-      if (depth > viewDepthMax) {
-        throw new CommandError(165, 'ViewDepthLimitExceeded', `View depth limit exceeded; maximum depth is ${viewDepthMax}`);
-      }
-      const named = await this.lookup(txn, namespaceOf(ns.db, below));
-      below = named?.kind === 'view' ? named.viewOn : undefined;
-    }
-    await this.#checkCycle(txn, ns, options);
-  }
-
-  /** Refuses a view whose pipeline reads it, by itself or through other views (5). */
-  async #checkCycle(txn: StoredTransaction, ns: Namespace, options: Document): Promise<void> {
-    const seen = new Set<string>();
-    const left = [...namesReadBy(options)];
-    for (let name = left.pop(); name !== undefined; name = left.pop()) {
-      if (name === ns.collection) throw new CommandError(5, 'GraphContainsCycle', `View cycle detected: ${ns.text} reads itself`);
-      if (name === '' || seen.has(name)) continue;
-      seen.add(name);
-      const named = await this.lookup(txn, namespaceOf(ns.db, name));
-      if (named?.kind === 'view') left.push(...namesReadBy(named.entry.options));
-    }
+    return this.#rows.put(stored, ns, undefined, entry);
   }
 
   #newCollection(txn: StoredTransaction, options: Document): NameEntry {
@@ -203,9 +175,9 @@ export class StoredCatalog implements Catalog {
 
   async drop(txn: CatalogTransaction, ns: Namespace): Promise<{ readonly nIndexesWas: number }> {
     const stored = storedTransaction(txn);
-    const named = await this.#lockName(stored, ns);
+    const named = await this.#rows.lock(stored, ns);
     if (named === undefined) throw noCollection(ns);
-    await this.#remove(stored, ns, named);
+    await this.#rows.remove(stored, ns, named);
     return { nIndexesWas: named.kind === 'collection' ? named.indexes.length : 0 };
   }
 
@@ -215,55 +187,19 @@ export class StoredCatalog implements Catalog {
     if (all.length > 0) noteDropDatabase(storedTransaction(txn), db);
   }
 
-  async rename(
-    txn: CatalogTransaction,
-    from: Namespace,
-    to: Namespace,
-    choices: RenameChoices,
-  ): Promise<void> {
-    const stored = storedTransaction(txn);
-    checkCreatable(to);
-    await this.#checkCase(txn, to.db);
-    if (from.text === to.text) throw new CommandError(20, 'IllegalOperation', "Can't rename a collection to itself");
-    const source = await this.#lockName(stored, from);
-    if (source === undefined) throw new CommandError(26, 'NamespaceNotFound', `Source collection ${from.text} does not exist`);
-    if (source.kind === 'collection' && source.state.build !== undefined) {
-      throw new CommandError(12587, 'BackgroundOperationInProgressForNamespace', `cannot rename ${from.text}: an index build is in progress`);
-    }
-    if (source.kind === 'view' || (source.options.timeSeries !== undefined && choices.series !== true)) {
-      throw new CommandError(166, 'CommandNotSupportedOnView', `cannot rename view or time series: ${from.text}`);
-    }
-    checkUuid(from, source, choices.uuid);
-    const target = await this.#lockName(stored, to);
-    const { dropTarget } = choices;
-    if (dropTarget instanceof Binary) checkUuid(to, target, dropTarget);
-    if (target !== undefined) {
-      const takesNone = target.kind === 'view' || (target.options.timeSeries !== undefined && choices.series !== true);
-      if (takesNone) throw namespaceExists(`a view or time series already exists with that name: ${to.text}`);
-      if (dropTarget === false) throw namespaceExists('target namespace exists');
-      await this.#remove(stored, to, target, 'by-rename');
-    }
-    noteRename(stored, source, to, target);
-    await this.#forget(stored, from, source);
-    await this.#put(stored, to, source, source.entry);
-  }
-
-  /** Two databases may not differ in their case alone (13297). */
-  async #checkCase(txn: CatalogTransaction, db: string): Promise<void> {
-    const other = (await this.databases(txn)).find((name) => name !== db && name.toLowerCase() === db.toLowerCase());
-    if (other === undefined) return;
-    throw new CommandError(13297, 'DatabaseDifferCase', `db already exists with different case already have: [${other}] trying to create [${db}]`);
+  async rename(txn: CatalogTransaction, from: Namespace, to: Namespace, choices: RenameChoices): Promise<void> {
+    await renameCollection({ catalog: this, rows: this.#rows }, storedTransaction(txn), { from, to, choices });
   }
 
   async modify(txn: CatalogTransaction, ns: Namespace, changes: Document): Promise<Document> {
     const stored = storedTransaction(txn);
-    const named = await this.#lockName(stored, ns);
+    const named = await this.#rows.lock(stored, ns);
     if (named === undefined) throw noCollection(ns);
     const { entry, reply } = modifyEntry(ns, named.entry, { changes, nowSeconds: this.#nowSeconds() });
     checkValidated(ns, entry.options);
-    if (entry.kind === 'view') await this.#checkViews(stored, ns, entry.options);
+    if (entry.kind === 'view') await checkView(stored, this, ns, entry.options);
     noteModify(stored, named, changes);
-    await this.#put(stored, ns, named, entry);
+    await this.#rows.put(stored, ns, named, entry);
     return reply;
   }
 
@@ -323,12 +259,12 @@ export class StoredCatalog implements Catalog {
 
   async dropIndexes(txn: CatalogTransaction, ns: Namespace, which: IndexChoice): Promise<{ readonly nIndexesWas: number }> {
     const stored = storedTransaction(txn);
-    const named = await this.#lockName(stored, ns);
+    const named = await this.#rows.lock(stored, ns);
     const collection = asCollection(ns, named);
     if (collection === undefined) throw noCollection(ns);
     const gone = new Set(chooseIndexes(collection, which).map((index) => index.dictionary));
-    for (const id of gone) await this.#dropIndex(stored, id);
-    if (gone.size > 0) await this.#put(stored, ns, collection, withoutIndexes(stored, collection.entry, gone));
+    for (const id of gone) await this.#rows.dropIndex(stored, id);
+    if (gone.size > 0) await this.#rows.put(stored, ns, collection, withoutIndexes(stored, collection.entry, gone));
     return { nIndexesWas: indexCount(collection) };
   }
 
@@ -352,8 +288,8 @@ export class StoredCatalog implements Catalog {
     checkValidated(ns, options);
     checkLoadable(ns, options);
     const stored = storedTransaction(txn);
-    if ((await this.#lockName(stored, ns)) !== undefined) throw location(16873, 'Cannot bulk load a collection that already exists.');
-    const put = (within: StoredTransaction, name: Namespace, entry: NameEntry): Promise<Named> => this.#put(within, name, undefined, entry);
+    if ((await this.#rows.lock(stored, ns)) !== undefined) throw location(16873, 'Cannot bulk load a collection that already exists.');
+    const put = (within: StoredTransaction, name: Namespace, entry: NameEntry): Promise<Named> => this.#rows.put(within, name, undefined, entry);
     return beginCollectionLoad({ catalog: this, engine: this.#engine, env: this.#env, maker: this.#maker, put }, stored, { ns, uuid: this.#uuid(), options, specs });
   }
 
@@ -382,101 +318,18 @@ export class StoredCatalog implements Catalog {
 
   /** Puts an entry in the place of `before` with the transaction; the name's row must be locked by it. */
   async replaceEntry(txn: StoredTransaction, before: StoredCollection, entry: NameEntry): Promise<Named> {
-    return this.#put(txn, before.ns, before, entry);
+    return this.#rows.put(txn, before.ns, before, entry);
   }
 
   /** Drops an index's dictionary and its flags with the transaction. */
   async dropIndex(txn: StoredTransaction, id: StoredCollection['dictionary']): Promise<void> {
-    await this.#dropIndex(txn, id);
+    await this.#rows.dropIndex(txn, id);
   }
 
   /** Locks the row of a name and gives what it stands for; `write-conflict` where that has changed since the snapshot. */
   async lockName(txn: StoredTransaction, ns: Namespace): Promise<Named | undefined> {
-    return this.#lockName(txn, ns);
+    return this.#rows.lock(txn, ns);
   }
-
-  async #lockName(txn: StoredTransaction, ns: Namespace): Promise<Named | undefined> {
-    const key = nameKey(ns);
-    const { catalogDictionary } = this.#engine;
-    await txn.engine.lock(catalogDictionary, key);
-    if (txn.mode === 'statement') {
-      const latest = await txn.engine.getLatest(catalogDictionary, key);
-      const seen = await txn.engine.get(catalogDictionary, key);
-      const same = latest === undefined || seen === undefined ? latest === seen : equalBytes(latest, seen);
-      if (!same) throw changedMeanwhile(ns.text);
-    }
-    return this.lookup(txn, ns);
-  }
-
-  async #put(txn: StoredTransaction, ns: Namespace, before: Named | undefined, entry: NameEntry): Promise<Named> {
-    if (before === undefined) noteCreate(txn, ns, entry);
-    else if (before.ns.text === ns.text) noteIndexes(txn, before, entry);
-    await txn.engine.put(this.#engine.catalogDictionary, nameKey(ns), encodeEntry(entry));
-    const after = this.#maker.make(ns, entry, before);
-    if (after.kind === 'collection') after.owner = txn;
-    this.#names.change(txn, ns.text, before?.ns.text === ns.text ? before : undefined, after);
-    return after;
-  }
-
-  /** Takes the name away, not what it stood for. */
-  async #forget(txn: StoredTransaction, ns: Namespace, named: Named): Promise<void> {
-    await txn.engine.remove(this.#engine.catalogDictionary, nameKey(ns));
-    this.#names.change(txn, ns.text, named, undefined);
-  }
-
-  async #remove(txn: StoredTransaction, ns: Namespace, named: Named, cause?: 'by-rename'): Promise<void> {
-    if (cause === undefined) noteDrop(txn, named);
-    await this.#forget(txn, ns, named);
-    if (named.kind === 'view') return;
-    for (const { dictionary, side } of named.entry.indexes) {
-      await this.#dropIndex(txn, dictionary);
-      if (side !== undefined) txn.engine.dropDictionary(side);
-    }
-    for (const part of named.entry.partitions ?? []) dropPart(txn, part);
-    if (named.entry.idIndex !== undefined) await this.#dropIndex(txn, named.entry.idIndex);
-    await txn.engine.removeCovered(this.#engine.catalogDictionary, unsizedKey(named.dictionary));
-    txn.engine.dropDictionary(named.dictionary);
-  }
-
-  async #dropIndex(txn: StoredTransaction, id: StoredCollection['dictionary']): Promise<void> {
-    const flags: Uint8Array[] = [];
-    await this.#eachRow(txn, multikeyRangeOf(id), (key) => flags.push(key.slice()));
-    for (const key of flags) await txn.engine.removeCovered(this.#engine.catalogDictionary, key);
-    txn.engine.dropDictionary(id);
-  }
-
-  async #eachRow(txn: CatalogTransaction, range: KeyRange, visit: (key: Uint8Array) => void): Promise<void> {
-    await eachRow(txn.engine.cursor(this.#engine.catalogDictionary, range, 1), visit);
-  }
-}
-
-/** Refuses another collection than the one that was meant (361). */
-function checkUuid(ns: Namespace, named: Named | undefined, expected: Binary | undefined): void {
-  if (expected === undefined) return;
-  const uuid = named?.kind === 'collection' ? named.uuid : undefined;
-  if (uuid !== undefined && equalBytes(uuid.bytes, expected.bytes)) return;
-  const details = new Map<string, unknown>([['db', ns.db], ['collectionUUID', expected], ['expectedCollection', ns.collection], ['actualCollection', null]]);
-  throw new CommandError(361, 'CollectionUUIDMismatch', 'Collection UUID does not match that specified', { details });
-}
-
-/** Whether a text search stands anywhere in a filter. */
-function asksForText(node: FilterNode): boolean {
-  if (node.kind === 'text') return true;
-  if (node.kind === 'not') return asksForText(node.child);
-  return (node.kind === 'and' || node.kind === 'or') && node.children.some(asksForText);
-}
-
-const unvalidated: ReadonlySet<string> = new Set(['admin', 'local', 'config']);
-
-/** Collections of the server itself take no validators. */
-function checkValidated(ns: Namespace, options: Document): void {
-  if (!options.has('validator')) return;
-  if (unvalidated.has(ns.db)) throw invalidOptions(`Document validators are not allowed on collections in the ${ns.db} database`);
-  if (ns.collection.startsWith('system.')) throw invalidOptions(`Document validators not allowed on system collection ${ns.text}`);
-  const validator = options.get('validator');
-  if (!(validator instanceof Document)) return;
-  const { shape } = compileFilter(validator, { now: new DateTime(0), clusterTime: new Timestamp(0, 0), collation: undefined }, 'match');
-  if (asksForText(shape)) throw badValue('$text is not allowed in this context');
 }
 
 function asCollection(ns: Namespace, named: Named | undefined): StoredCollection | undefined {

@@ -11,7 +11,7 @@ import { inSlices } from '../env/index.ts';
 import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction, TreeLevel } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
-import { changeOf, DocumentChange, readLocked, soonOf, turnOf } from './document-change.ts';
+import { changeOf, DocumentChange, readLocked, turnOf } from './document-change.ts';
 import type { ChangedCollection } from './changed-collection.ts';
 import type { KeyMove } from './document-change.ts';
 import { unsizedKey } from './entry.ts';
@@ -19,8 +19,7 @@ import type { NameEntry } from './entry.ts';
 import type { IncomingDocuments } from './incoming.ts';
 import { bytesMaxOf, checkDepth, documentBytesMax } from './incoming.ts';
 import type { Namespace } from './namespace.ts';
-import type { OperationSpace } from './oplog/operation.ts';
-import { diffOf } from './oplog/update-diff.ts';
+import { DocumentNotes } from './oplog/document-notes.ts';
 import { describeCollection, optionsOf } from './options.ts';
 import type { Partitions } from './partition/partitions.ts';
 import { PrimaryKey } from './primary-key.ts';
@@ -101,7 +100,7 @@ export class StoredCollection implements Collection {
   readonly #services: CollectionServices;
   readonly #bytesMax: number;
   readonly #validator: Validator;
-  readonly #space: OperationSpace;
+  readonly #notes: DocumentNotes;
   /** Of a collection that chose one. */
   readonly #primaryKey: PrimaryKey | undefined;
 
@@ -109,7 +108,6 @@ export class StoredCollection implements Collection {
     this.ns = parts.ns;
     this.entry = parts.entry;
     this.uuid = parts.entry.uuid;
-    this.#space = { ns: parts.ns.text, uuid: parts.entry.uuid };
     this.dictionary = parts.entry.dictionary;
     this.indexes = parts.indexes;
     this.partitions = parts.partitions;
@@ -121,6 +119,7 @@ export class StoredCollection implements Collection {
     this.state = parts.state;
     this.version = parts.version;
     this.options = optionsOf(parts.entry.options);
+    this.#notes = new DocumentNotes({ ns: parts.ns, uuid: parts.entry.uuid, keepsImages: this.options.keepsImages === true });
     this.#services = services;
     const { validator, validationLevel, validationAction } = this.options;
     const validation = { validator, level: validationLevel ?? 'strict', action: validationAction ?? 'error' } as const;
@@ -242,7 +241,7 @@ export class StoredCollection implements Collection {
   }
 
   #insertChecked({ txn, document, choices, change }: Insertion): Soon<void> {
-    this.#noteInsert(txn, document, choices);
+    this.#notes.insert(txn, document, choices);
     const turn = turnOf(txn, document);
     return turn === undefined ? change.write(txn) : turn.then(() => change.write(txn));
   }
@@ -262,44 +261,9 @@ export class StoredCollection implements Collection {
     this.#validator.check(document, undefined);
   }
 
-  #noteInsert(txn: StoredTransaction, document: Document, choices: InsertChoices | undefined): void {
-    if (txn.logs(this.ns.db)) txn.note({ kind: 'insert', space: this.#space, o: document, statement: choices?.statement });
-  }
-
-  /** Notes an update. The difference is found now: what is noted must not change, nor hold two documents where a few fields do. */
-  #noteUpdate(txn: StoredTransaction, before: Document, after: Document, choices: InsertChoices | undefined): Soon<void> {
-    if (!txn.logs(this.ns.db)) return undefined;
-    const shape = choices?.shape;
-    if (shape === 'replacement') {
-      this.#noteDifference(txn, { before, after, diff: undefined }, choices);
-      return undefined;
-    }
-    const finding = soonOf(txn, after, () => diffOf(before, after, shape));
-    return afterSoon(finding, (diff) => {
-      this.#noteDifference(txn, { before, after, diff }, choices);
-    });
-  }
-
-  #noteDifference(txn: StoredTransaction, { before, after, diff }: { readonly before: Document; readonly after: Document; readonly diff: Document | undefined }, choices: InsertChoices | undefined): void {
-    const { shape, statement } = choices ?? {};
-    const images = this.options.keepsImages === true ? { before, after } : {};
-    const o2 = Document.of({ _id: after.get('_id') });
-    // What is not shorter is told whole, unless operators say which fields were written.
-    const isWhole = diff === undefined || (shape === undefined && diff.byteLength >= after.byteLength);
-    txn.note({ kind: isWhole ? 'replace' : 'update', space: this.#space, o: isWhole ? after : diff, o2, ...images, statement });
-  }
-
   /** Notes for the log that the document of these bytes goes; of them nothing is kept that is not needed. */
   noteGone(txn: StoredTransaction, bytes: Uint8Array): void {
-    const before = Document.fromBytes(bytes);
-    const images = this.options.keepsImages === true ? { before: Document.fromBytes(bytes.slice()) } : {};
-    txn.note({ kind: 'remove', space: this.#space, o: Document.fromBytes(Document.of({ _id: before.get('_id') }).toBytes()), ...images });
-  }
-
-  #noteRemove(txn: StoredTransaction, before: Document, choices: InsertChoices | undefined): void {
-    if (!txn.logs(this.ns.db)) return;
-    const images = this.options.keepsImages === true ? { before } : {};
-    txn.note({ kind: 'remove', space: this.#space, o: Document.of({ _id: before.get('_id') }), ...images, statement: choices?.statement });
+    this.#notes.gone(txn, bytes);
   }
 
   /** A document of a capped collection or a time series gets the next number; of a capped one the oldest go for which there is no room left. */
@@ -308,7 +272,7 @@ export class StoredCollection implements Collection {
     const key = await nextRecordKey(txn, this);
     const change = await changeOf(txn, document.byteLength, () => new DocumentChange(this, key, undefined, document));
     await change.check(txn);
-    this.#noteInsert(txn, document, choices);
+    this.#notes.insert(txn, document, choices);
     await change.write(txn);
     if (this.options.capped !== undefined) await removeOldest(txn, this, this.options.capped);
   }
@@ -341,7 +305,7 @@ export class StoredCollection implements Collection {
       afterSoon(txn.willWrite(this), () =>
         afterSoon(change.check(txn), () =>
           afterSoon(turnOf(txn, before), () =>
-            afterSoon(this.#noteUpdate(txn, before, after, choices), () => afterSoon(turnOf(txn, before), () => change.write(txn))),
+            afterSoon(this.#notes.update(txn, { before, after }, choices), () => afterSoon(turnOf(txn, before), () => change.write(txn))),
           ),
         ),
       ),
@@ -359,7 +323,7 @@ export class StoredCollection implements Collection {
     const into = new DocumentChange(this.#placeOf(to), to, undefined, after);
     await txn.willWrite(this);
     await into.check(txn);
-    await this.#noteUpdate(txn, before, after, choices);
+    await this.#notes.update(txn, { before, after }, choices);
     await out.write(txn);
     await into.write(txn);
   }
@@ -391,7 +355,7 @@ export class StoredCollection implements Collection {
     const making = changeOf(txn, before.byteLength, () => new DocumentChange(this.#placeOf(key), key, before, undefined));
     return afterSoon(making, (change) =>
       afterSoon(txn.willWrite(this), () => {
-        this.#noteRemove(txn, before, choices);
+        this.#notes.remove(txn, before, choices);
         return change.write(txn);
       }),
     );

@@ -16,11 +16,11 @@ import { RecordRoom } from './record-room.ts';
 import { messageKinds } from './run/message.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { applyOperations, chainMax, countOperations, operationBytesMax, operationOf } from './run/update.ts';
-import { emptyRecord } from './state.ts';
+import { SeenTrees } from './seen-trees.ts';
 import { coveringSeq } from './run/range-delete.ts';
 import type { OwnWrites } from './tree/scan-view.ts';
 import type { Spill } from './tree/spilled.ts';
-import { Tree } from './tree/tree.ts';
+import type { Tree } from './tree/tree.ts';
 import { SpilledWrites } from './spilled-writes.ts';
 import type { OwnMessage } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
@@ -31,8 +31,6 @@ const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 
 const nothing = new Uint8Array(0);
 const ownRemove: OwnMessage = { kind: messageKinds.remove, value: nothing };
-const noBlock = 0 as Tree['root'];
-const noTrees: Map<DictionaryId, Tree> = new Map();
 
 /** An update of one key, as messages hold it. */
 interface KeyUpdate {
@@ -48,6 +46,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   readonly snapshot: Seq;
   readonly #parts: EngineParts;
   readonly #writes: WriteSet;
+  readonly #trees: SeenTrees;
   /** Made when the first is taken: readers have none. */
   #locks: HeldLocks | undefined;
   /** What was written and is in memory no more. */
@@ -56,8 +55,6 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   #blobs: BlobWrites | undefined;
   /** What of it the record of the commit names. */
   #announced: readonly Spill[] = [];
-  /** Dictionaries made here, for reading one's own writes before the commit. */
-  #created: Map<DictionaryId, Tree> = noTrees;
   readonly #place: number;
   #writeSetBytes: number = 0;
   #open: boolean = true;
@@ -69,6 +66,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     this.snapshot = snapshot;
     const { state } = parts;
     this.#writes = mode === 'read' ? state.nothingWritten : new WriteSet(state.frontPool);
+    this.#trees = new SeenTrees(state, snapshot);
     this.#place = parts.open.add(this);
     state.snapshots.open(snapshot);
     if (mode === 'snapshot') state.recent.open(snapshot);
@@ -100,51 +98,26 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   checkWritable(id: DictionaryId): void {
     this.#checkWritable();
-    this.#treeToWrite(id);
-  }
-
-  /** The tree as it is, whoever sees it. */
-  #treeOf(id: DictionaryId): Tree {
-    return this.#created.get(id) ?? this.#treeToWrite(id);
-  }
-
-  #tree(id: DictionaryId): Tree {
-    return this.#created.get(id) ?? this.#parts.state.treeAt(id, this.snapshot);
-  }
-
-  /** The tree for writing: one that somebody dropped since the snapshot is a conflict. A statement writes what is newest. */
-  #treeToWrite(id: DictionaryId): Tree {
-    const tree = this.#created.get(id) ?? this.#parts.state.trees.get(id);
-    if (tree === undefined) throw new EngineError('unknown-dictionary', `there is no dictionary ${id}`, { place: { dictionary: id } });
-    if (tree.isGoing) {
-      if (tree.droppedSeq <= this.snapshot) return this.#tree(id);
-      throw new EngineError('write-conflict', `dictionary ${id} was dropped`, { place: { dictionary: id } });
-    }
-    return tree;
+    this.#trees.toWrite(id);
   }
 
   createDictionary(options?: Partial<DictionaryOptions>): DictionaryId {
     this.#checkWritable();
-    const { state } = this.#parts;
-    const complete = dictionaryOptions(state.options.dictionary, options);
-    const id = state.nextDictionary++ as DictionaryId;
-    const tree = new Tree(emptyRecord({ id, options: complete, createdSeq: 0, root: noBlock }), state.cache, state.updates);
-    tree.setDirty({ kind: 'leaf', number: noBlock, extent: undefined });
-    if (this.#created === noTrees) this.#created = new Map();
-    this.#created.set(id, tree);
+    const complete = dictionaryOptions(this.#parts.state.options.dictionary, options);
+    const id = this.#trees.create(complete);
     this.#writes.change(id, 'create', complete);
     return id;
   }
 
   changeDictionary(id: DictionaryId, options: Partial<DictionaryOptions>): void {
     this.#checkWritable();
-    this.#writes.change(id, 'change', dictionaryOptions(this.#treeToWrite(id).options, options));
+    this.#writes.change(id, 'change', dictionaryOptions(this.#trees.toWrite(id).options, options));
   }
 
   dropDictionary(id: DictionaryId): void {
     this.#checkWritable();
     if (id === catalogDictionary) throw new EngineError('format', 'the dictionary that is there from the first open is not dropped');
-    this.#treeToWrite(id);
+    this.#trees.toWrite(id);
     this.#writes.change(id, 'drop', undefined);
   }
 
@@ -158,7 +131,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
       return value instanceof Promise ? value.then((bytes) => bytes?.subarray(from, to)) : value?.subarray(from, to);
     }
     this.#checkOpen();
-    const found = this.#parts.reads.search(this.#tree(id), key, this.snapshot);
+    const found = this.#parts.reads.search(this.#trees.seen(id), key, this.snapshot);
     return found instanceof Promise ? found.then((later) => this.#parts.reads.partOf(id, key, later, { from, to })) : this.#parts.reads.partOf(id, key, found, { from, to });
   }
 
@@ -197,13 +170,13 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 
   async #ownSpilled(id: DictionaryId, key: Uint8Array, hidden: number): Promise<OwnMessage | undefined> {
-    const found = await this.#spilled?.find(this.#treeOf(id), key);
+    const found = await this.#spilled?.find(this.#trees.toWrite(id), key);
     if (found === undefined) return hidden > 0 ? ownRemove : undefined;
     return found.operation > hidden ? found : ownRemove;
   }
 
   #getCommitted(id: DictionaryId, key: Uint8Array, seq: Seq): Soon<Uint8Array | undefined> {
-    const tree = seq === this.snapshot ? this.#tree(id) : (this.#created.get(id) ?? this.#parts.state.treeAt(id, seq));
+    const tree = this.#trees.at(id, seq);
     const found = this.#parts.reads.search(tree, key, seq);
     return found instanceof Promise ? found.then((later) => this.#parts.reads.valueOf(id, key, later)) : this.#parts.reads.valueOf(id, key, found);
   }
@@ -221,11 +194,11 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   deleteRange(id: DictionaryId, range: KeyRange, rows: number, bytes: number): Soon<void> {
     this.#checkWritable();
-    const tree = this.#treeToWrite(id);
+    const tree = this.#trees.toWrite(id);
     if (isEmptyRange(range)) return undefined;
     const moved = this.#heldLocks().moveIn(id);
     if (moved !== undefined) return moved.then(() => this.deleteRange(id, range, rows, bytes));
-    if (this.#created.has(id) || this.#heldLocks().tryRange(id, range)) {
+    if (this.#trees.isOwn(id) || this.#heldLocks().tryRange(id, range)) {
       if (this.mode === 'statement' || tree.lastSeq <= this.snapshot) { this.#writeRange(id, range, { rows, bytes }); return; }
     } else if (this.mode === 'statement') return this.#heldLocks().waitForRange(id, range).then(() => this.#writeRange(id, range, { rows, bytes }));
     return this.#removeEach(id, range, { rows, bytes });
@@ -276,7 +249,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   /** Writes a value whose key is locked: a large one beside the tree, where a move would take that lock too. */
   #put(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
-    const tree = this.#treeToWrite(id);
+    const tree = this.#trees.toWrite(id);
     return BlobWrites.isLarge(this.#parts.state, tree, value) ? this.#putLarge(tree, key, value) : this.#write(id, key, messageKinds.put, value);
   }
 
@@ -308,7 +281,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   /** How many updates of a key wait at the top of its tree, which a reader has to gather. */
   #chainBelow(id: DictionaryId, key: Uint8Array): number {
-    const { active } = this.#treeOf(id);
+    const { active } = this.#trees.toWrite(id);
     const entry = active.find(key, Infinity);
     return entry < 0 ? 0 : active.chainLength(entry);
   }
@@ -344,7 +317,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   async #spill(): Promise<void> {
     const spilled = (this.#spilled ??= new SpilledWrites(this.#parts));
     try {
-      await spilled.spill(this.#writes, (id) => this.#treeOf(id));
+      await spilled.spill(this.#writes, (id) => this.#trees.toWrite(id));
     } finally {
       if (!this.#open) spilled.release();
     }
@@ -368,7 +341,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
 
   totals(id: DictionaryId): Totals {
     this.#checkOpen();
-    const { rows, bytes } = this.#tree(id).totalsAt(this.snapshot);
+    const { rows, bytes } = this.#trees.seen(id).totalsAt(this.snapshot);
     const own = this.#writes.totals().get(id) ?? { rows: 0, bytes: 0 };
     return { rows: rows + own.rows, bytes: bytes + own.bytes };
   }
@@ -377,7 +350,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     this.#checkOpen();
     const seqMax = this.#writes.operation;
     const own = this.#writes.fronts.has(id) ? (): OwnWrites | undefined => this.#ownWrites(id, seqMax) : (): undefined => undefined;
-    return new EngineCursor(this.#parts, { transaction: this, tree: this.#tree(id), seq: this.snapshot, range, forward: direction === 1, own, keysOnly });
+    return new EngineCursor(this.#parts, { transaction: this, tree: this.#trees.seen(id), seq: this.snapshot, range, forward: direction === 1, own, keysOnly });
   }
 
   #ownWrites(id: DictionaryId, seqMax: number): OwnWrites | undefined {
@@ -394,7 +367,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const last = this.#writes.operation;
     this.#writes.rollbackTo(mark);
     this.#spilled?.takeBack(mark, last);
-    for (const id of this.#created.keys()) if (!this.#writes.changes.some((change) => change.kind === 'create' && change.id === id)) this.#created.delete(id);
+    this.#trees.keepOnly((id) => this.#writes.changes.some((change) => change.kind === 'create' && change.id === id));
   }
 
   async commit(rows?: StampedRows): Promise<Seq> {
@@ -410,7 +383,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const { state, commits } = this.#parts;
     const slowed = state.throttle.admit(this.#writes.messageBytes);
     if (slowed !== undefined) await slowed;
-    if (this.#spilled !== undefined) this.#announced = await this.#spilled.announce(this.#writes, (id) => this.#treeOf(id));
+    if (this.#spilled !== undefined) this.#announced = await this.#spilled.announce(this.#writes, (id) => this.#trees.toWrite(id));
     const safe = this.#safeBlobs(given);
     const rows = safe instanceof Promise ? await safe : safe;
     this.#checkOpen();
@@ -421,9 +394,9 @@ export class EngineTransaction implements Transaction, LockingTransaction {
       if (rows !== undefined) ({ body, places } = this.#record(rows));
     }
     // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
-    for (const { dictionary } of this.#announced) this.#treeOf(dictionary);
-    for (const [id, front] of this.#writes.fronts) if (front.count + front.ranges.length > 0) this.#treeToWrite(id);
-    for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#treeToWrite(id).isGoing = true;
+    for (const { dictionary } of this.#announced) this.#trees.toWrite(dictionary);
+    for (const [id, front] of this.#writes.fronts) if (front.count + front.ranges.length > 0) this.#trees.toWrite(id);
+    for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#trees.toWrite(id).isGoing = true;
     if (rows !== undefined) stampAll(body, places, rows.rows.stamp());
     const committed = commits.commit(body);
     this.#spilled?.logged();

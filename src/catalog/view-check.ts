@@ -1,0 +1,38 @@
+// What a view may stand on: other views, but neither itself, by whatever way, nor too many.
+
+import { CommandError } from '../base/errors.ts';
+import type { Document } from '../bson/index.ts';
+import type { StoredCatalog } from './catalog.ts';
+import type { Namespace } from './namespace.ts';
+import { namespaceOf } from './namespace.ts';
+import type { StoredTransaction } from './transaction.ts';
+import { namesReadBy } from './view-names.ts';
+
+const viewDepthMax = 20;
+
+/** Refuses options of a view that stands on itself or reads itself (5), or stands on too many others (165). Options of a collection are fine. */
+export async function checkView(txn: StoredTransaction, catalog: Pick<StoredCatalog, 'lookup'>, ns: Namespace, options: Document): Promise<void> {
+  let below = options.get('viewOn');
+  for (let depth = 1; typeof below === 'string'; depth++) {
+    if (below === ns.collection) throw new CommandError(5, 'GraphContainsCycle', `View cycle detected: ${ns.text} stands on itself`);
+    if (depth > viewDepthMax) {
+      throw new CommandError(165, 'ViewDepthLimitExceeded', `View depth limit exceeded; maximum depth is ${viewDepthMax}`);
+    }
+    const named = await catalog.lookup(txn, namespaceOf(ns.db, below));
+    below = named?.kind === 'view' ? named.viewOn : undefined;
+  }
+  await checkCycle(txn, catalog, ns, options);
+}
+
+/** Refuses a view whose pipeline reads it, by itself or through other views (5). */
+async function checkCycle(txn: StoredTransaction, catalog: Pick<StoredCatalog, 'lookup'>, ns: Namespace, options: Document): Promise<void> {
+  const seen = new Set<string>();
+  const left = [...namesReadBy(options)];
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    if (name === ns.collection) throw new CommandError(5, 'GraphContainsCycle', `View cycle detected: ${ns.text} reads itself`);
+    if (name === '' || seen.has(name)) continue;
+    seen.add(name);
+    const named = await catalog.lookup(txn, namespaceOf(ns.db, name));
+    if (named?.kind === 'view') left.push(...namesReadBy(named.entry.options));
+  }
+}
