@@ -15,7 +15,7 @@ export { OperationContext } from './operation-context.ts';
 export type { OperationOptions, OperationTimes, PlanAccount, QueryAdvice, Unfinished } from './operation-context.ts';
 export type { ClientMetadata, CommandAnswer, CommandRequest, ConnectionContext } from './request.ts';
 export { RetryRecord } from './retry-record.ts';
-export type { RecordedOutcome, StatementResult } from './retry-record.ts';
+export type { RecordedOutcome, StatementKind, StatementResult } from './retry-record.ts';
 export { ServerCounters } from './server-counters.ts';
 export type { OperationCounts } from './server-counters.ts';
 export { ServerLog } from './server-log.ts';

@@ -5,13 +5,19 @@
 import { Document, BsonArray, BsonWriter, item, type DateTime, type Value } from '../bson/index.ts';
 import { AssertionError } from '../base/errors.ts';
 
+/** What a statement did, as the log tells it: an upsert that found nothing is an insert. */
+export type StatementKind = 'insert' | 'update' | 'delete';
+
 /** The result of one statement. `reply` is the whole answer of a findAndModify. */
 export interface StatementResult {
+  readonly kind: StatementKind;
   readonly n: number;
   readonly nModified: number;
   /** The _id of the document that an upsert inserted. */
   readonly upserted?: Value | undefined;
   readonly reply?: Document | undefined;
+  /** Whether the document in `reply` is the one after the change. */
+  readonly showsAfter?: boolean | undefined;
 }
 
 interface ResultRange {
@@ -85,14 +91,17 @@ export class RetryRecord {
 
 function samePlainResult(a: StatementResult, b: StatementResult): boolean {
   const plain = (result: StatementResult): boolean => result.upserted === undefined && result.reply === undefined;
-  return plain(a) && plain(b) && a.n === b.n && a.nModified === b.nModified;
+  return plain(a) && plain(b) && a.kind === b.kind && a.n === b.n && a.nModified === b.nModified;
 }
 
 function writeRange(writer: BsonWriter, { first, last, result }: ResultRange, index: number): void {
-  const { n, nModified, upserted, reply } = result;
+  const { kind, n, nModified, upserted, reply, showsAfter } = result;
   writer.startDocument(item(index)).writeElement('first', first).writeElement('last', last).writeElement('n', n).writeElement('nModified', nModified);
+  // Most are inserts, so that is what a range is when it says nothing.
+  if (kind !== 'insert') writer.writeElement('kind', kind);
   if (upserted !== undefined) writer.writeElement('upserted', upserted);
   if (reply !== undefined) writer.writeElement('reply', reply);
+  if (showsAfter === true) writer.writeElement('showsAfter', true);
   writer.end();
 }
 
@@ -104,14 +113,17 @@ function rangeFromDocument(value: Value): ResultRange {
     return field;
   };
   const reply = value.get('reply');
+  const kind = value.get('kind');
   return {
     first: integer('first'),
     last: integer('last'),
     result: {
+      kind: kind === 'update' || kind === 'delete' ? kind : 'insert',
       n: integer('n'),
       nModified: integer('nModified'),
       upserted: value.get('upserted'),
       reply: reply instanceof Document ? reply : undefined,
+      showsAfter: value.get('showsAfter') === true,
     },
   };
 }

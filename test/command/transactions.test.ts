@@ -157,6 +157,23 @@ describe('a retryable write', async () => {
     assert.equal(second.get('n'), 5);
   });
 
+  test('is refused when another statement comes under its number', async () => {
+    const lsid = session(1);
+    const increment = Document.of({ $inc: Document.of({ n: 1 }) });
+    const changing = { findAndModify: 'r', query: Document.of({ _id: 2 }), update: increment, lsid, txnNumber: 4n };
+    const removing = { findAndModify: 'r', query: Document.of({ _id: 'none' }), remove: true, lsid };
+    assert.equal(code(await client.command('test', changing)), undefined);
+    assert.equal(code(await client.command('test', { ...changing, new: true })), 40611);
+    assert.equal(code(await client.command('test', { ...changing, new: true, txnNumber: 5n })), undefined);
+    assert.equal(code(await client.command('test', { ...changing, txnNumber: 5n })), 40612);
+    await client.command('test', { insert: 'r', documents: documents({ _id: 'none' }), lsid, txnNumber: 6n });
+    assert.equal(code(await client.command('test', { ...changing, txnNumber: 6n })), 40608);
+    assert.equal(code(await client.command('test', { ...removing, txnNumber: 7n })), undefined);
+    assert.equal(code(await client.command('test', { ...changing, txnNumber: 7n })), 40606);
+    assert.equal(code(await client.command('test', { update: 'r', updates: documents({ q: Document.empty, u: increment }), lsid, txnNumber: 7n })), 40638);
+    assert.deepEqual(found(await client.command('test', { find: 'r', filter: Document.of({ _id: 2 }) })).map((value) => (value instanceof Document ? value.get('n') : 0)), [7]);
+  });
+
   test('is known after the server was started again', async () => {
     const lsid = session(2);
     const insert = { insert: 'r', documents: documents({ _id: 'after' }), lsid, txnNumber: 7n };

@@ -5,7 +5,7 @@ import { Binary, DateTime, Document } from '../../src/bson/index.ts';
 import { RetryRecord, type StatementResult } from '../../src/session/index.ts';
 
 const id = Document.of({ id: new Binary(new Uint8Array(16), 4) });
-const plain = fc.record({ n: fc.constantFrom(0, 1), nModified: fc.constantFrom(0, 1) });
+const plain = fc.record({ kind: fc.constantFrom('insert', 'update', 'delete'), n: fc.constantFrom(0, 1), nModified: fc.constantFrom(0, 1) });
 const results = fc.dictionary(fc.nat(30).map(String), plain).map((entries) => new Map(Object.entries(entries).map(([key, value]) => [Number(key), value])));
 
 function stored(record: RetryRecord): RetryRecord {
@@ -30,6 +30,7 @@ test('a record gives each statement the result it was given, before and after it
           const wanted = expected.get(statement);
           assert.equal(result?.n, wanted?.n);
           assert.equal(result?.nModified, wanted?.nModified);
+          assert.equal(result?.kind, wanted?.kind);
         }
       }
     }),
@@ -37,7 +38,7 @@ test('a record gives each statement the result it was given, before and after it
 });
 
 test('a record of a large insert is small', () => {
-  const many = new Map(Array.from({ length: 100_000 }, (_, i) => [i, { n: 1, nModified: 0 }]));
+  const many = new Map(Array.from({ length: 100_000 }, (_, i) => [i, { kind: 'insert', n: 1, nModified: 0 } as const]));
   assert.ok(new RetryRecord(1n).with(many).toDocument(id, new DateTime(0)).byteLength < 300);
 });
 
@@ -46,13 +47,14 @@ test('a record keeps what an upsert inserted and what a findAndModify answered',
   const record = stored(
     new RetryRecord(1n).with(
       new Map<number, StatementResult>([
-        [0, { n: 1, nModified: 0, upserted: 'x' }],
-        [1, { n: 1, nModified: 0, reply }],
+        [0, { kind: 'insert', n: 1, nModified: 0, upserted: 'x' }],
+        [1, { kind: 'update', n: 1, nModified: 0, reply, showsAfter: true }],
       ]),
     ),
   );
   assert.equal(record.resultOf(0)?.upserted, 'x');
   assert.deepEqual(record.resultOf(1)?.reply?.toBytes(), reply.toBytes());
+  assert.deepEqual([record.resultOf(0)?.showsAfter, record.resultOf(1)?.showsAfter], [false, true]);
   assert.equal(record.resultOf(2), undefined);
 });
 

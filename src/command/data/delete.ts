@@ -66,7 +66,7 @@ function deleteOne(batch: DeleteBatch, index: number, change: DocumentChange): S
       onResult: (result) => {
         const n = result.before === undefined ? 0 : 1;
         outcome.set(index, { n, nModified: 0 });
-        if (n > 0) context.retry?.done(index, { n, nModified: 0 });
+        if (n > 0) context.retry?.done(index, { kind: 'delete', n, nModified: 0 });
       },
       onError: (error) => {
         outcome.set(index, { n: 0, nModified: 0, error });

@@ -20,6 +20,7 @@ import { checkCollation, collationFor, queryOptions } from '../query-options.ts'
 import { WriteSeries } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
 import { statementFilter } from './id-filter.ts';
+import { checkRetriedFindAndModify, kindOf } from './retry-check.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
 import { compileUpdateChange } from './update-change.ts';
 
@@ -119,9 +120,10 @@ async function run(context: CommandContext, fields: FindAndModifyFields): Promis
   checkFields(fields);
   checkCollation(fields.collation);
   const earlier = context.retry?.earlier(0);
-  if (earlier?.reply !== undefined) {
+  if (earlier !== undefined) {
+    const reply = checkRetriedFindAndModify(earlier, fields);
     context.server.counters.retriedStatements += 1;
-    return { lastErrorObject: earlier.reply.get('lastErrorObject'), value: earlier.reply.get('value') ?? null, retriedStmtId: 0 };
+    return { lastErrorObject: reply.get('lastErrorObject'), value: reply.get('value') ?? null, retriedStmtId: 0 };
   }
   const ns = namespaceOf(context.db, fields.findAndModify);
   const series = new WriteSeries(context, ns);
@@ -141,7 +143,8 @@ async function run(context: CommandContext, fields: FindAndModifyFields): Promis
     onResult: (result) => {
       reply = describe(result, fields, (document) => projection?.apply(document) ?? document);
       if (result.before !== undefined || result.upserted) {
-        context.retry?.done(0, { n: 1, nModified: result.modified ? 1 : 0, reply: Document.of(reply) });
+        const upserted = result.upserted ? result.after?.get('_id') : undefined;
+        context.retry?.done(0, { kind: kindOf(result), n: 1, nModified: result.modified ? 1 : 0, upserted, reply: Document.of(reply), showsAfter: fields.new });
       }
     },
     onError: (error) => {

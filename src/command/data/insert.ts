@@ -18,7 +18,7 @@ export interface InsertBatch {
   readonly bypassValidation: boolean;
 }
 
-const INSERTED = { n: 1, nModified: 0 } as const;
+const INSERTED = { kind: 'insert', n: 1, nModified: 0 } as const;
 
 /** The insertion of each of some documents: a place is the number of the statement. */
 class InsertStep implements WriteStep {

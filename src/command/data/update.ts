@@ -23,6 +23,7 @@ import { checkCollation, collationFor, queryOptions } from '../query-options.ts'
 import { WriteSeries } from '../write-series.ts';
 import type { DocumentChange } from './document-change.ts';
 import { changeAll } from './multi-write.ts';
+import { checkRetriedUpdate, kindOf } from './retry-check.ts';
 import { SingleWrite, type SingleResult } from './single-write.ts';
 import { compileUpdateChange } from './update-change.ts';
 import { checkBatchSize, parsedOnce, WriteOutcome } from './write-outcome.ts';
@@ -92,7 +93,7 @@ function noteResult(batch: UpdateBatch, index: number, result: SingleResult): vo
   const n = result.before !== undefined || result.upserted || result.unread === true ? 1 : 0;
   const nModified = result.modified ? 1 : 0;
   batch.outcome.set(index, { n, nModified, upserted });
-  if (n > 0) batch.context.retry?.done(index, { n, nModified, upserted });
+  if (n > 0) batch.context.retry?.done(index, { kind: kindOf(result), n, nModified, upserted });
 }
 
 /** What a statement is compiled with. */
@@ -154,6 +155,7 @@ export function runUpdate(batch: UpdateBatch, index: number, statement: UpdateSt
   const { context, outcome } = batch;
   const earlier = context.retry?.earlier(index);
   if (earlier !== undefined) {
+    checkRetriedUpdate(earlier);
     outcome.set(index, earlier);
     return true;
   }

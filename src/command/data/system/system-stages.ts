@@ -60,8 +60,7 @@ const planCacheStats: SystemStage = (input) => {
   if (input.specification.get('allHosts') === true) throw refuse(4503200, '$planCacheStats stage supports allHosts parameter only for sharded clusters');
   const { ns, entry } = targetOf(input, '$planCacheStats');
   if (entry === undefined) throw refuse(50933, `$planCacheStats cannot be used on a collection that does not exist: ${ns.text}`);
-  // Plans are chosen anew for each query: nothing is kept that could be shown.
-  return [];
+  return entry.kind === 'view' ? [] : input.context.server.monitor.plans.list(ns.text).map((row) => Document.fromEntries([...row.fields, ['host', hostText(input.context)]]));
 };
 
 const QUERY_SETTINGS_FIELDS = { showDebugQueryShape: { ...strictBoolField, nullIsWrong: true } } satisfies FieldTable;
