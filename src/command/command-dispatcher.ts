@@ -38,6 +38,9 @@ NO_SIGNATURE.toBytes();
 
 const OK = new Double(1);
 
+/** Errors of a command that came to no write: it was read wrong, or stopped. Beside others the reply tells too what its write concern lacks. */
+const BEFORE_WRITING: ReadonlySet<number> = new Set([2, 9, 13, 14, 16, 50, 59, 72, 73, 262, 263, 11600, 11601, 40414, 40415]);
+
 /** A request, read as far as every command is read. */
 interface Asked {
   readonly connection: ConnectionContext;
@@ -87,10 +90,13 @@ export class CommandDispatcher {
   }
 
   /** The answer that tells an error. */
-  #refusal(error: unknown, request: CommandRequest, place: ErrorPlace): CommandAnswer {
+  #refusal(error: unknown, request: CommandRequest, place: ErrorPlace, concern?: WriteConcern): CommandAnswer {
     const told = translateError(error);
     if (told.code === 1 && error !== told) this.#options.onBug(error, request.body.first?.[0] ?? '');
-    return { document: this.#finish(errorFields(told, error instanceof DeliberateError ? NOWHERE : place)) };
+    const fields = errorFields(told, error instanceof DeliberateError ? NOWHERE : place);
+    const unsatisfied = BEFORE_WRITING.has(told.code) ? undefined : writeConcernError(concern);
+    if (unsatisfied !== undefined) fields.push(['writeConcernError', unsatisfied]);
+    return { document: this.#finish(fields) };
   }
 
   /** A transaction that belongs to the connection ends with it. */
@@ -175,17 +181,24 @@ export class CommandDispatcher {
     return stream?.next === undefined ? { document } : { document, next: { ...request, body: stream.next } };
   }
 
-  async #failed({ command }: Asked, admission: Admission, { operation, error }: { readonly operation: OperationContext; readonly error: unknown }): Promise<undefined> {
+  async #failed(asked: Asked, admission: Admission, { operation, error }: { readonly operation: OperationContext; readonly error: unknown }): Promise<CommandAnswer | undefined> {
+    const { command, generic, request } = asked;
     try {
       for (const work of operation.unfinished) await work.end();
       endFailedTransaction(admission, command);
       const reply = Document.fromEntries(errorFields(translateError(error), NOWHERE));
       await this.#server.monitor.finished({ operation, command, reply, failed: true });
       if (admission.retry?.closesConnection === true) return undefined;
-      throw error;
+      return this.#refusal(error, request, placeOf(command, generic), this.#concernOf(asked));
     } finally {
       this.#leave(operation, admission);
     }
+  }
+
+  /** The write concern that a write is under. */
+  #concernOf({ command, generic }: Asked): WriteConcern | undefined {
+    if (!command.writeConcern) return undefined;
+    return generic.writeConcern ?? (generic.inTransaction || !command.writes ? undefined : this.#server.defaults.write);
   }
 
   #leave(operation: OperationContext, admission: Admission): void {
@@ -212,8 +225,7 @@ export class CommandDispatcher {
   #replied({ server, operation, generic }: CommandContext, asked: Asked, failure: Failure | undefined, reply: Reply | Document): Soon<Document> {
     const { command } = asked;
     noteWrite(server, command, generic);
-    const fallback = generic.inTransaction || !command.writes ? undefined : server.defaults.write;
-    const fields = okFields(reply, asked, fallback);
+    const fields = okFields(reply, this.#concernOf(asked));
     if (failure !== undefined) appendConcernError(fields, failure, placeOf(command, generic));
     const document = this.#finish(fields);
     const noted = server.monitor.finished({ operation, command, reply: document, failed: false });
@@ -371,7 +383,7 @@ function endFailedTransaction(admission: Admission, command: Command): void {
   else admission.transaction.abort();
 }
 
-function okFields(reply: Reply | Document, { command, generic }: Pick<Asked, 'command' | 'generic'>, fallback: WriteConcern | undefined): [string, Value][] {
+function okFields(reply: Reply | Document, concern: WriteConcern | undefined): [string, Value][] {
   const fields: [string, Value][] = [];
   if (reply instanceof Document) for (const [name, value] of reply.fields) fields.push([name, value]);
   else {
@@ -381,7 +393,7 @@ function okFields(reply: Reply | Document, { command, generic }: Pick<Asked, 'co
     }
   }
   if (!fields.some(([name]) => name === 'ok')) fields.push(['ok', OK]);
-  const unsatisfied = command.writeConcern ? writeConcernError(generic.writeConcern ?? fallback) : undefined;
+  const unsatisfied = writeConcernError(concern);
   if (unsatisfied !== undefined) fields.push(['writeConcernError', unsatisfied]);
   return fields;
 }

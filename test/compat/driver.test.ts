@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { BSON, Decimal128, Double, GridFSBucket, Int32, Long, ObjectId, Timestamp, UUID } from 'mongodb';
+import { BSON, Decimal128, Double, GridFSBucket, Int32, Long, type MongoServerError, ObjectId, Timestamp, UUID } from 'mongodb';
 import { openServerForTest } from '../support/open-server-for-test.ts';
 
 describe('the official driver', async () => {
@@ -107,5 +107,7 @@ describe('the official driver', async () => {
     await assert.rejects(c.insertOne({ _id: 1 }, { writeConcern: { w: 2 } }), { code: 100 });
     assert.deepEqual(await c.findOne({ _id: 1 }), { _id: 1 });
     await c.insertOne({ _id: 2 }, { writeConcern: { w: 'majority', journal: true } });
+    const failed = await db.command({ create: 'concern', capped: true, size: 4096, writeConcern: { w: 2 } }).catch((error: unknown) => error as MongoServerError);
+    assert.deepEqual([failed['code'], (failed['errorResponse'] as { writeConcernError?: { code: number } }).writeConcernError?.code], [48, 100]);
   });
 });
