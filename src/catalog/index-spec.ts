@@ -102,10 +102,10 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
   ...dictionaryOptionNames.map((name): [string, OptionCheck] => [name, dictionaryOption]),
 ]);
 
-/** Options in which two indexes of equal key differ without being different indexes. */
-const plainOptions = ['hidden', 'expireAfterSeconds', 'prepareUnique'] as const;
-/** Options that, with the key, say which index it is. */
-const identityOptions = ['unique', 'sparse', 'partialFilterExpression', 'clustering', 'collation', 'wildcardProjection', 'weights', 'default_language', 'language_override'] as const;
+/** Options that, with the key, say which index it is. In any other two indexes of equal key differ without being different indexes. */
+const identityOptions: readonly string[] = ['unique', 'sparse', 'partialFilterExpression', 'clustering', 'collation', 'wildcardProjection', 'weights', 'default_language', 'language_override'];
+/** What is compared by itself, or does not count. */
+const notCompared: ReadonlySet<string> = new Set([...identityOptions, 'v', 'key', 'name', 'background', 'textIndexVersion', '2dsphereIndexVersion']);
 
 /** Checks a specification as a client gave it and gives the definition; 9, 14, 67, 197. */
 function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition {
@@ -314,7 +314,7 @@ export function checkPrimarySpec(given: Document): void {
 /** Whether `wanted` is there already (true), is new (false), or conflicts with an index that is there (85, 86). */
 function isThere(wanted: IndexDefinition, existing: IndexDefinition): boolean {
   const sameIdentity = equalKeys(wanted.key, existing.key) && identityOptions.every((option) => equalOption(wanted, existing, option));
-  const samePlain = plainOptions.every((option) => equalOption(wanted, existing, option));
+  const samePlain = samePlainOptions(wanted, existing);
   const both = `Requested index: ${describeValue(wanted.spec)}, existing index: ${describeValue(existing.spec)}`;
   if (!sameIdentity && wanted.kind === 'text' && existing.kind === 'text') {
     throw indexOptionsConflict(`only one text index per collection allowed, found existing text index "${existing.name}"`);
@@ -340,6 +340,15 @@ export function equalKeys(a: Document, b: Document): boolean {
   return left.length === right.length && left.every(([path, value], i) => {
     const other = right[i];
     return other !== undefined && other[0] === path && equalValues(value, other[1]);
+  });
+}
+
+/** Options of how an index is kept may be left out by who asks for it again: an administrator may have chosen them later (TokuMX's `reIndex`). */
+function samePlainOptions(wanted: IndexDefinition, existing: IndexDefinition): boolean {
+  const names = new Set([...wanted.spec.keys(), ...existing.spec.keys()]);
+  return [...names].every((name) => {
+    if (notCompared.has(name) || (dictionaryOptionNames.includes(name) && !wanted.spec.has(name))) return true;
+    return equalOption(wanted, existing, name);
   });
 }
 

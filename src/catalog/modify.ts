@@ -125,7 +125,9 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, given: Value): Modif
   checkAsked(entry, asked);
   const row = entry.indexes[at];
   if (row === undefined && asked.has('expireAfterSeconds')) throw invalidOptions('the _id field does not support TTL indexes');
-  if (row === undefined) throw badValue("can't hide _id index");
+  if (row === undefined && asked.has('hidden')) throw badValue("can't hide _id index");
+  // The index on `_id` is unique already: to ask that of it changes nothing.
+  if (row === undefined) return { entry, reply: Document.empty };
   const pattern = row.spec.get('key');
   if (asked.has('expireAfterSeconds') && pattern instanceof Document && pattern.fields.length > 1) {
     throw invalidOptions('TTL indexes are single-field indexes, compound indexes do not support TTL');

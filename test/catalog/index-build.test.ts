@@ -95,6 +95,8 @@ test('the same index asked for again is there already; conflicts are 85 and 86',
   await assert.rejects(catalog.createIndexes(people, [named({ b: 1 }, 'a_1')]), refusal(86));
   await assert.rejects(catalog.createIndexes(people, [spec({ a: 1 }, { unique: true })]), refusal(86));
   await assert.rejects(catalog.createIndexes(people, [spec({ a: 1 }, { hidden: true })]), refusal(85));
+  await assert.rejects(catalog.createIndexes(people, [spec({ a: 1 }, { storageEngine: doc({ frond: doc({ compression: 'none' }) }) })]), refusal(85));
+  await assert.rejects(catalog.createIndexes(people, [spec({ a: 1 }, { compression: 'none' })]), refusal(85));
 });
 
 const refused: readonly [string, Document, number][] = [

@@ -46,6 +46,8 @@ test('what cannot be modified is refused', async () => {
   await insertAll(catalog, [doc({ _id: 1 })]);
   await assert.rejects(modify(catalog, doc({ index: doc({ name: 'nope', hidden: true }) })), refusal(27));
   await assert.rejects(modify(catalog, doc({ index: doc({ name: '_id_', hidden: true }) })), refusal(2));
+  await assert.rejects(modify(catalog, doc({ index: doc({ name: '_id_', expireAfterSeconds: 9 }) })), refusal(72));
+  await modify(catalog, doc({ index: doc({ name: '_id_', prepareUnique: true }) }));
   await assert.rejects(modify(catalog, doc({ index: doc({ name: 'a', keyPattern: doc({ a: 1 }) }) })), refusal(72));
   await assert.rejects(modify(catalog, doc({ viewOn: 'x' })), refusal(72));
   await assert.rejects(modify(catalog, doc({ nonsense: 1 })), refusal(40415));
