@@ -2,6 +2,7 @@
 
 export { CommandDispatcher } from './command-dispatcher.ts';
 export type { CommandDispatcherOptions } from './command-dispatcher.ts';
+export { streamStageNames } from './change-stream/open-stream.ts';
 export { commandNames } from './command-table.ts';
 export type { EngineReport } from './engine-report.ts';
 export { openCommandServer } from './open-command-server.ts';

@@ -83,8 +83,16 @@ export class Pipeline {
 
   /** Opens the stages from `from` on over a source. */
   open(source: BatchSource, provider: SourceProvider, from = 0): BatchSource {
-    const stages = this.stages.slice(from);
-    if (stages.length === 0) return source;
-    return inspected(stages.reduce((below, stage) => stage.open(below, provider), source), checkSize);
+    if (from >= this.stages.length) return source;
+    return inspected(this.#over(source, provider, from), checkSize);
+  }
+
+  /** The same with all stages, for somebody who looks at the size of what comes out. */
+  openUnmeasured(source: BatchSource, provider: SourceProvider): BatchSource {
+    return this.#over(source, provider, 0);
+  }
+
+  #over(source: BatchSource, provider: SourceProvider, from: number): BatchSource {
+    return this.stages.slice(from).reduce((below, stage) => stage.open(below, provider), source);
   }
 }

@@ -25,7 +25,7 @@ async function opened<T extends Document>(stream: ChangeStream<T>): Promise<Chan
 const types = (events: readonly Record<string, unknown>[]): unknown[] => events.map((event) => event['operationType']);
 
 describe('a change stream', async () => {
-  const server = await openServerForTest();
+  const server = await openServerForTest({ oplogBytes: 256 * 1024 * 1024 });
   const client = await server.driver();
   const db = client.db('streams');
   let number = 0;
@@ -37,6 +37,25 @@ describe('a change stream', async () => {
 
   const watching = (collection: Collection<Thing>, options: Document = {}): Promise<ChangeStream<Thing>> =>
     opened(collection.watch([], { maxAwaitTimeMS: 20, ...options }));
+
+  /** The event behind a token, too large to come in one piece: in fragments, small fields first, and a stream goes on behind any of them. */
+  async function comesInFragments(collection: Collection<Thing>, resumeAfter: unknown): Promise<void> {
+    const split = { $changeStreamSplitLargeEvent: {} };
+    const behind = (token: unknown, ...stages: Document[]): ChangeStream<Thing> =>
+      collection.watch(stages, { maxAwaitTimeMS: 20, fullDocument: 'required', fullDocumentBeforeChange: 'required', resumeAfter: token });
+    const whole = behind(resumeAfter, split);
+    const [first, second] = (await take(whole, 2)) as [Document, Document];
+    assert.deepEqual([first['splitEvent'], second['splitEvent']], [{ fragment: 1, of: 2 }, { fragment: 2, of: 2 }]);
+    assert.deepEqual([first['operationType'], 'fullDocument' in first, 'fullDocumentBeforeChange' in first], ['update', true, false]);
+    assert.deepEqual(Object.keys(second), ['_id', 'splitEvent', 'fullDocumentBeforeChange']);
+    const [rest, over, wrong] = [behind(first['_id'], split), behind(second['_id'], split), behind(first['_id'])];
+    assert.deepEqual((await take(rest, 1)).map((event) => event['_id']), [second['_id']]);
+    assert.equal(await over.tryNext(), null);
+    await assert.rejects(wrong.next(), (error: unknown) => error instanceof MongoServerError && error.code === 280);
+    const less = behind(resumeAfter, { $unset: 'fullDocumentBeforeChange' });
+    assert.deepEqual(types(await take(less, 1)), ['update']);
+    for (const stream of [whole, rest, over, wrong, less]) await stream.close().catch(() => undefined);
+  }
 
   test('tells of documents that come, change and go', async () => {
     const collection = await fresh();
@@ -110,6 +129,7 @@ describe('a change stream', async () => {
     const [small] = await take(both, 1);
     assert.equal((small?.['fullDocument'] as Thing | undefined)?.['b'], 2);
     await assert.rejects(both.next(), (error: unknown) => error instanceof MongoServerError && error.code === 10334);
+    await comesInFragments(collection, small?.['_id']);
     for (const stream of [both, after, before]) await stream.close().catch(() => undefined);
   });
 

@@ -9,12 +9,16 @@ import type { CommandContext, Reply } from '../command.ts';
 import { replyWithCursor } from '../cursor-reply.ts';
 import { queryOptions } from '../query-options.ts';
 import { reading } from '../storage-scope.ts';
+import { SizedEvents } from './large-event.ts';
 import { resumable } from './resumable.ts';
 import { StreamSource } from './stream-source.ts';
 import { parseStream } from './stream-options.ts';
 
 const STAGE = '$changeStream';
 const SPLIT = '$changeStreamSplitLargeEvent';
+
+/** Stages that there are in streams only. */
+export const streamStageNames: readonly string[] = [STAGE, SPLIT];
 
 /** Stages that make one event of one, or leave it out. */
 const ALLOWED: ReadonlySet<string> = new Set(['$addFields', '$match', '$project', '$redact', '$replaceRoot', '$replaceWith', '$set', '$unset']);
@@ -39,13 +43,19 @@ export function isStream(pipeline: BsonArray): boolean {
   return nameOf(stages[0]) === STAGE;
 }
 
-/** The stages behind the first; those that are not allowed are refused. An event that is too large to be sent is not split. */
-function furtherStages(stages: readonly Value[]): readonly Value[] {
-  const further = nameOf(stages.at(-1)) === SPLIT ? stages.slice(1, -1) : stages.slice(1);
+/** The stages behind the first, and whether the one that splits large events stands last. */
+function furtherStages(stages: readonly Value[]): { readonly further: readonly Value[]; readonly splits: boolean } {
+  const last = stages.at(-1);
+  const splits = nameOf(last) === SPLIT;
+  const further = splits ? stages.slice(1, -1) : stages.slice(1);
   if (further.some((stage) => nameOf(stage) === SPLIT)) {
     throw new CommandError(7182802, 'Location7182802', `${SPLIT} must be the last stage in the pipeline`);
   }
-  return further;
+  const said = splits && last instanceof Document ? last.first?.[1] : undefined;
+  if (splits && !(said instanceof Document && said.isEmpty)) {
+    throw new CommandError(7182800, 'Location7182800', `${SPLIT} spec should be an empty object`);
+  }
+  return { further, splits };
 }
 
 /** Of stages that there are, which may stand in a stream. */
@@ -74,12 +84,12 @@ async function open(context: CommandContext, { ns, free, pipeline, letFields, ba
   const [first] = stages;
   const specification = first instanceof Document ? (first.first?.[1] ?? null) : null;
   const options = parseStream(context, specification, { ns, free });
-  const behind = furtherStages(stages);
+  const { further: behind, splits } = furtherStages(stages);
   const further = compilePipeline(BsonArray.of([...behind]), { ...queryOptions(context, letFields), database: ns.db });
   checkStages(behind);
   if (!free) await refuseView(context, ns);
   const stream = new StreamSource(context.server, options);
-  const made = further.open(stream, {
+  const made = further.openUnmeasured(stream, {
     collection: () => Promise.reject(new CommandError(20, 'IllegalOperation', `${STAGE} reads no other collection`)),
   });
   const source: BatchSource = {
@@ -92,5 +102,6 @@ async function open(context: CommandContext, { ns, free, pipeline, letFields, ba
       made.close();
     },
   };
-  return replyWithCursor(context, source, { namespace: ns.text, batchSize, tail: stream });
+  const sized = new SizedEvents({ source, stream, splits, from: options.from });
+  return replyWithCursor(context, sized, { namespace: ns.text, batchSize, tail: sized });
 }

@@ -16,6 +16,8 @@ export interface StreamPosition {
   readonly index: number;
   /** What the stream gave there: nothing that counts, an event of the operation, or the `invalidate` that follows it. */
   readonly mark: PositionMark;
+  /** Of an event in fragments: the number of the last that was given, from 0 on. */
+  readonly fragment?: number | undefined;
 }
 
 /** Type byte of a time, as in MongoDB's tokens; then the time, the version, the kind, the number, and the mark. */
@@ -25,12 +27,15 @@ const BYTES = 16;
 /** The mark may be cut off. */
 const BYTES_MIN = 15;
 const MARKS: Readonly<Record<PositionMark, number>> = { passed: 0, given: 0x10, invalidated: 0x20 };
+/** Behind a whole token: what follows is the number of a fragment. */
+const FRAGMENT = 0x46;
+const FRAGMENT_BYTES = 5;
 /** In tokens of earlier versions. */
 const INVALIDATED_BEFORE = 1;
 
 /** The token of a position. */
-export function tokenOf({ time, kind, index, mark }: StreamPosition): Document {
-  const view = new DataView(new ArrayBuffer(BYTES));
+export function tokenOf({ time, kind, index, mark, fragment }: StreamPosition): Document {
+  const view = new DataView(new ArrayBuffer(fragment === undefined ? BYTES : BYTES + FRAGMENT_BYTES));
   view.setUint8(0, START);
   view.setUint32(1, time.seconds);
   view.setUint32(5, time.increment);
@@ -38,6 +43,10 @@ export function tokenOf({ time, kind, index, mark }: StreamPosition): Document {
   view.setUint8(10, kind === 'time' ? 0 : 0x80);
   view.setUint32(11, index);
   view.setUint8(15, MARKS[mark]);
+  if (fragment !== undefined) {
+    view.setUint8(BYTES, FRAGMENT);
+    view.setUint32(BYTES + 1, fragment);
+  }
   const digits = Array.from(new Uint8Array(view.buffer), (byte) => byte.toString(16).padStart(2, '0'));
   return Document.of({ _data: digits.join('').toUpperCase() });
 }
@@ -57,6 +66,7 @@ export function positionOf(token: Document): StreamPosition {
     kind: view.getUint8(10) === 0 ? 'time' : 'event',
     index: view.getUint32(11),
     mark: view.byteLength < BYTES ? 'passed' : markOf(view.getUint8(15)),
+    fragment: view.byteLength === BYTES + FRAGMENT_BYTES && view.getUint8(BYTES) === FRAGMENT ? view.getUint32(BYTES + 1) : undefined,
   };
 }
 

@@ -11,11 +11,14 @@ import { tokenOf, type StreamPosition } from './resume-token.ts';
 import type { StreamOptions } from './stream-options.ts';
 
 const BATCH_EVENTS = 100;
+/** Events with images can be large: a batch ends when it has so many bytes. */
+const BATCH_BYTES = 16 * 1024 * 1024;
 
 function isBehind(operation: Operation, position: StreamPosition): boolean {
   const order = compareTimes(operation.time, position.time);
   if (order !== 0 || position.kind === 'time') return order >= 0;
-  return (operation.index ?? 0) > position.index;
+  // Behind a fragment there is the rest of the same event.
+  return (operation.index ?? 0) > position.index || (position.fragment !== undefined && isAt(operation, position));
 }
 
 function isAt(operation: Operation, position: StreamPosition): boolean {
@@ -94,6 +97,7 @@ export class StreamSource implements BatchSource, Tail {
 
   /** Reads until the batch is full, the stream ends, or there is nothing more now (true). */
   async #fill(batch: Document[], cursor: OperationCursor, context: OperationContext): Promise<boolean> {
+    let [bytes, measured] = [0, 0];
     for (;;) {
       context.checkInterrupt();
       const rows = await cursor.nextRows();
@@ -104,9 +108,13 @@ export class StreamSource implements BatchSource, Tail {
           if (this.#ended) return false;
           continue;
         }
-        if (this.#unproven !== undefined) throw notFound();
+        const goesOn = this.#unproven?.fragment !== undefined && isAt(operation, this.#unproven);
+        if (this.#unproven !== undefined && !goesOn) throw notFound();
         this.#ended = await this.#take(operation, batch);
-        if (this.#ended || batch.length >= BATCH_EVENTS) return false;
+        if (goesOn && batch.length === 0) throw notFound();
+        this.#unproven = undefined;
+        for (; measured < batch.length; measured++) bytes += batch[measured]?.byteLength ?? 0;
+        if (this.#ended || batch.length >= BATCH_EVENTS || bytes >= BATCH_BYTES) return false;
       }
     }
   }
