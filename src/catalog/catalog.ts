@@ -25,7 +25,7 @@ import { dictionaryOptionsOf, smallValues } from './dictionary-option.ts';
 import { parseCreateOptions } from './options.ts';
 import { attemptsMax, changedMeanwhile, invalidOptions, isTransient, isView, location, namespaceExists, noCollection, notSupportedInTransaction } from './refusal.ts';
 import { whileHeld } from './hold.ts';
-import { addPartition, dropPartition } from './partition/change-partitions.ts';
+import { addPartition, convertToPartitioned, dropPartition } from './partition/change-partitions.ts';
 import { withFirstPart, withoutIndexes } from './partition/partition-entry.ts';
 import { primaryKeyPatternOf } from './primary-key.ts';
 import { describeKey } from './describe-key.ts';
@@ -298,10 +298,25 @@ export class StoredCatalog implements Catalog {
   }
 
   async addPartition(ns: Namespace, newMax: Document | undefined, txn?: CatalogTransaction): Promise<void> {
-    const add = (within: StoredTransaction): Promise<void> => addPartition(this, within, { ns, newMax, nowMs: this.#env.clock.nowMs() });
-    if (txn !== undefined) return add(storedTransaction(txn));
+    return this.#betweenWrites(ns, txn, (within) => addPartition(this, within, { ns, newMax, nowMs: this.#env.clock.nowMs() }));
+  }
+
+  async convertToPartitioned(ns: Namespace, txn?: CatalogTransaction): Promise<void> {
+    return this.#betweenWrites(ns, txn, (within) => convertToPartitioned(this, within, { ns, nowMs: this.#env.clock.nowMs() }));
+  }
+
+  /** With a transaction, or in one of its own while the writers of the collection are held. */
+  #betweenWrites(ns: Namespace, txn: CatalogTransaction | undefined, work: (within: StoredTransaction) => Promise<void>): Promise<void> {
+    if (txn !== undefined) return work(storedTransaction(txn));
     const newest = this.#names.newest(ns.text);
-    return newest?.kind === 'collection' ? whileHeld(newest.state, () => this.run(add)) : this.run(add);
+    return newest?.kind === 'collection' ? whileHeld(newest.state, () => this.run(work)) : this.run(work);
+  }
+
+  async appendNote(o: Document): Promise<void> {
+    await this.run((txn) => {
+      txn.note({ kind: 'note', space: { ns: '', uuid: undefined }, o });
+      return Promise.resolve();
+    });
   }
 
   async dropPartition(txn: CatalogTransaction, ns: Namespace, id: number): Promise<void> {

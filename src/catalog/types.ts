@@ -399,6 +399,10 @@ export interface Catalog {
    * `txn`: the transaction it is part of; absent: one of its own, with the writers of the collection held back. 17248, 17249, 17250, 17306, 17307.
    */
   addPartition(ns: Namespace, newMax: Document | undefined, txn?: CatalogTransaction): Promise<void>;
+  /** Makes a collection without indexes of its own a partitioned one of one part, without copying. `txn` as for `addPartition`. 17268, 17269, 17271 to 17274. */
+  convertToPartitioned(ns: Namespace, txn?: CatalogTransaction): Promise<void>;
+  /** Writes a message into the log, where there is one. */
+  appendNote(o: Document): Promise<void>;
   /** A part less, with all its documents and entries, at once. 17252, 17253, 17306, 17307. */
   dropPartition(txn: CatalogTransaction, ns: Namespace, id: number): Promise<void>;
   /**

@@ -235,6 +235,35 @@ test('collStats has the figures of each part', async () => {
   assert.deepEqual(Object.keys(parts[0]?.indexDetails ?? {}), ['a_1']);
 });
 
+test('a collection becomes a partitioned one where it lies, and a stream that asks for more hears of its parts', async () => {
+  const convert = (name: string): Promise<unknown> => codeOf(db.command({ convertToPartitioned: name }));
+  assert.equal(await convert('converted'), 17268);
+  await db.createCollection('capped', { capped: true, size: 4096 });
+  assert.equal(await convert('capped'), 17272);
+  assert.equal(await convert('sorted'), 17269);
+  const c = db.collection<{ _id: number }>('converted');
+  await c.createIndex({ a: 1 });
+  assert.equal(await convert('converted'), 17273);
+  await c.dropIndex('a_1');
+  await c.insertMany(evens(0, 6));
+  const stream = c.watch([], { showExpandedEvents: true, maxAwaitTimeMS: 20 });
+  assert.equal(await stream.tryNext(), null);
+  assert.equal(await convert('converted'), 0);
+  assert.ok((await info('converted'))[0]?.max['_id'] instanceof MaxKey);
+  await add('converted');
+  await c.insertMany(evens(6, 10));
+  await c.updateOne({ _id: 2 }, { $set: { a: 1 } });
+  assert.deepEqual((await c.find().toArray()).map(({ _id }) => _id), [0, 2, 4, 6, 8]);
+  await assertWhole('converted');
+  await drop('converted', 0);
+  assert.deepEqual((await c.find().toArray()).map(({ _id }) => _id), [6, 8]);
+  await assertWhole('converted');
+  const told: unknown[] = [];
+  while (told.at(-1) !== 'dropPartition') told.push((await stream.next()).operationType);
+  assert.deepEqual(told, ['convertToPartitioned', 'addPartition', 'insert', 'insert', 'update', 'dropPartition']);
+  await stream.close();
+});
+
 test('a part is dropped, a collection renamed and dropped, and a server opened again has what is left', async () => {
   const first = await openServerForTest();
   const names = (await first.driver()).db('again');

@@ -126,6 +126,9 @@ describe('a capped collection', async () => {
     }
     const tail = log.find({ ts: { $gt: at } }, { tailable: true, awaitData: true });
     assert.deepEqual(((await tail.next())?.['o'] as { _id: number })._id, 49);
+    await driver.db('admin').command({ appendOplogNote: 1, data: { msg: 'hello' } });
+    const { op, ns, o } = (await tail.next()) as Record<string, unknown>;
+    assert.deepEqual({ op, ns, o }, { op: 'n', ns: '', o: { msg: 'hello' } });
     await tail.close();
   });
 });

@@ -16,7 +16,7 @@ import type { StoredCollection } from '../stored-collection.ts';
 import type { StoredTransaction } from '../transaction.ts';
 import type { Index, RecordKey } from '../types.ts';
 import { boundKey } from './make-partitions.ts';
-import { withoutPart, withPart } from './partition-entry.ts';
+import { asOnePart, withoutPart, withPart } from './partition-entry.ts';
 
 /** The catalog, as far as parts come and go. */
 export type PartitionChanges = Pick<DefinitionChanges, 'lockName' | 'replaceEntry'>;
@@ -46,6 +46,26 @@ export async function dropPartition(catalog: PartitionChanges, txn: StoredTransa
   const collection = await partitioned(catalog, txn, work.ns);
   await write(catalog, txn, collection, withoutPart(txn, collection.entry, work.id));
   notePartitions(txn, collection, Document.of({ dropPartition: work.ns.collection, id: work.id }));
+}
+
+/** Makes a collection with documents a partitioned one of one part, with the transaction; nothing is copied. 17268, 17269, 17271 to 17274. */
+export async function convertToPartitioned(catalog: PartitionChanges, txn: StoredTransaction, work: { readonly ns: Namespace; readonly nowMs: number }): Promise<void> {
+  const named = await catalog.lockName(txn, work.ns);
+  if (named?.kind !== 'collection') throw location(17268, 'Cannot find collection to convert to partitioned');
+  checkConvertible(named);
+  txn.requireQuiet(named.state);
+  await write(catalog, txn, named, asOnePart(txn, named.entry, work.nowMs));
+  notePartitions(txn, named, Document.of({ convertToPartitioned: work.ns.collection }));
+}
+
+function checkConvertible({ ns, entry, partitions }: StoredCollection): void {
+  const { options, indexes } = entry;
+  if (partitions !== undefined) throw location(17269, 'Collection already partitioned');
+  if (indexes.some(({ building }) => building)) throw location(17271, 'Cannot convert to partitioned collection with a background index build in progress');
+  if (options.get('capped') === true) throw location(17272, 'Cannot convert a capped collection to partitioned');
+  for (const other of ['timeseries', 'clusteredIndex']) if (options.has(other)) throw invalidOptions(`the options 'partitioned' and '${other}' exclude each other`);
+  if (indexes.length > 0) throw location(17273, 'no secondary indexes allowed when converting to partitioned collection');
+  if (options.has('primaryKey')) throw location(17274, `Partitioned Collection cannot have a defined primary key: ${ns.text}`);
 }
 
 async function write(catalog: PartitionChanges, txn: StoredTransaction, before: StoredCollection, entry: NameEntry): Promise<void> {

@@ -2,8 +2,7 @@
 // the transaction that writes the entry, so that dictionaries and entry come and go together.
 
 import { must } from '../../base/assert.ts';
-import { DateTime } from '../../bson/index.ts';
-import type { Document } from '../../bson/index.ts';
+import { DateTime, Document } from '../../bson/index.ts';
 import type { DictionaryId } from '../../engine/index.ts';
 import type { IndexEntryRow, NameEntry } from '../entry.ts';
 import { dictionaryOptionsOf, indexDictionaryOptionsOf, smallValues } from '../dictionary-option.ts';
@@ -30,6 +29,14 @@ function newPart(txn: StoredTransaction, entry: Omit<CollectionEntry, 'partition
 /** The entry of a new collection with its first part. */
 export function withFirstPart(txn: StoredTransaction, entry: CollectionEntry, nowMs: number): CollectionEntry {
   return { ...entry, partitions: [newPart(txn, entry, 0, nowMs)] };
+}
+
+/** The entry of a collection whose documents become a part; it gets an empty dictionary of its own. */
+export function asOnePart(txn: StoredTransaction, entry: CollectionEntry, nowMs: number): CollectionEntry {
+  const { dictionary, idIndex, options } = entry;
+  const part: PartitionRow = { id: 0, max: undefined, created: new DateTime(nowMs), dictionary, idIndex, indexes: [] };
+  const own = txn.engine.createDictionary(dictionaryOptionsOf(options));
+  return { ...entry, dictionary: own, options: Document.fromEntries([...options.fields, ['partitioned', true]]), partitions: [part] };
 }
 
 /** The entry with the last part bounded and another behind it. */

@@ -1,15 +1,18 @@
 // The replica set as tools ask for it: one member, which is the primary. What would change the set is refused: it has no other members yet.
 
 import { CommandError } from '../../base/errors.ts';
-import { BsonArray, DateTime, Document, Double, ObjectId } from '../../bson/index.ts';
+import { BsonArray, DateTime, Document, Double, ObjectId, Timestamp } from '../../bson/index.ts';
+import { compareTimes } from '../../catalog/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
-import { anyField } from '../fields.ts';
+import { anyField, objectField, required, typedField } from '../fields.ts';
 import type { ServerState } from '../server-state.ts';
 
 const HEARTBEAT_MS = 2000n;
 
 /** A set's id, the same over restarts for one name. */
 const SET_ID = ObjectId.from('7fffffff0000000000000002');
+
+const timestampField = typedField(['timestamp'], (value): value is Timestamp => value instanceof Timestamp);
 
 function checkIsSet({ options }: ServerState): void {
   if (options.standalone) throw new CommandError(76, 'NoReplicationEnabled', 'not running with --replSet');
@@ -87,4 +90,20 @@ const replSetInitiate: Command = defineCommand({
   },
 });
 
-export const REPLICA_SET_COMMANDS: readonly Command[] = [replSetGetStatus, replSetGetConfig, replSetInitiate];
+const appendOplogNote: Command = defineCommand({
+  name: 'appendOplogNote',
+  access: 'write',
+  adminOnly: true,
+  about: 'writes a message into the oplog',
+  fields: { appendOplogNote: anyField, data: required(objectField), maxClusterTime: timestampField },
+  run: async ({ server }, { data, maxClusterTime }) => {
+    checkIsSet(server);
+    if (maxClusterTime !== undefined && compareTimes(maxClusterTime, server.time.operationTime) <= 0) {
+      throw new CommandError(209, 'StaleClusterTime', 'Requested maxClusterTime is not newer than what was applied last');
+    }
+    await server.catalog.appendNote(data);
+    return {};
+  },
+});
+
+export const REPLICA_SET_COMMANDS: readonly Command[] = [replSetGetStatus, replSetGetConfig, replSetInitiate, appendOplogNote];

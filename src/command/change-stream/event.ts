@@ -60,9 +60,6 @@ function invalidate(operation: Operation): Document {
   return Document.fromEntries([['_id', token], ['operationType', 'invalidate'], ['clusterTime', operation.time], ['wallTime', operation.wall]]);
 }
 
-/** What a document may have that the server makes itself. */
-const eventBytesMax = 16 * 1024 * 1024 + 16 * 1024;
-
 const TYPES: Readonly<Record<string, string>> = { insert: 'insert', update: 'update', replace: 'replace', remove: 'delete' };
 
 function noImage(what: string, operation: Operation): CommandError {
@@ -133,9 +130,7 @@ async function documentEvent(operation: Operation, options: StreamOptions, looku
   if (full !== undefined && isUpdate) fields.push(['fullDocument', full]);
   const before = documentBefore(operation, options);
   if (before !== undefined) fields.push(['fullDocumentBeforeChange', before]);
-  const event = Document.fromEntries(fields);
-  if (event.byteLength > eventBytesMax) throw new CommandError(10334, 'BSONObjectTooLarge', `BSONObj size: ${event.byteLength} is invalid. Size must be between 0 and ${eventBytesMax}`);
-  return event;
+  return Document.fromEntries(fields);
 }
 
 /** How a change of the catalog is told. */
@@ -156,6 +151,10 @@ const COMMANDS: ReadonlyMap<string, CommandTold> = new Map<string, CommandTold>(
   ['createIndexes', { type: 'createIndexes', expanded: true, description: ({ o }) => Document.of({ indexes: BsonArray.of([without(o, 'createIndexes')]) }) }],
   ['dropIndexes', { type: 'dropIndexes', expanded: true, description: ({ o2 }) => Document.of({ indexes: BsonArray.of(o2 === undefined ? [] : [o2]) }) }],
   ['collMod', { type: 'modify', expanded: true, description: ({ o }) => without(o, 'collMod') }],
+  // TokuMX's. The documents of a part that is dropped get no events of their own.
+  ['convertToPartitioned', { type: 'convertToPartitioned', expanded: true }],
+  ['addPartition', { type: 'addPartition', expanded: true, description: ({ o }) => without(o, 'addPartition') }],
+  ['dropPartition', { type: 'dropPartition', expanded: true, description: ({ o }) => without(o, 'dropPartition') }],
 ]);
 
 const nsTypeOf = (o: Document): string => (o.has('timeseries') ? 'timeseries' : 'collection');

@@ -1,4 +1,4 @@
-// TokuMX's commands for partitioned collections: getPartitionInfo, addPartition and dropPartition, with its error codes.
+// TokuMX's commands for partitioned collections: getPartitionInfo, addPartition, convertToPartitioned and dropPartition, with its error codes.
 
 import { BsonArray, Document } from '../../bson/index.ts';
 import { CommandError } from '../../base/errors.ts';
@@ -41,6 +41,22 @@ const addPartition: Command = defineCommand({
   },
 });
 
+const convertToPartitioned: Command = defineCommand({
+  name: 'convertToPartitioned',
+  access: 'write',
+  inTransaction: 'yes',
+  about: 'makes a collection a partitioned one, whose documents are its first partition',
+  fields: { convertToPartitioned: collectionField },
+  run: async (context, { convertToPartitioned: name }) => {
+    const { server, transaction } = context;
+    const ns = namespaceOf(context.db, name);
+    await server.catalog.convertToPartitioned(ns, transaction?.storage);
+    if (transaction === undefined) noteWrite(server);
+    server.cursors.collectionGone(ns.db, ns.collection);
+    return {};
+  },
+});
+
 const dropPartition: Command = defineCommand({
   name: 'dropPartition',
   access: 'write',
@@ -53,4 +69,4 @@ const dropPartition: Command = defineCommand({
   },
 });
 
-export const PARTITION_COMMANDS: readonly Command[] = [getPartitionInfo, addPartition, dropPartition];
+export const PARTITION_COMMANDS: readonly Command[] = [getPartitionInfo, addPartition, convertToPartitioned, dropPartition];

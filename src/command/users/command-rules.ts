@@ -202,7 +202,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   cloneCollectionAsCapped: (asks) => asks.mayHere('find') && asks.mayOn(`${asks.db}.${asks.text('toCollection')}`, 'insert', 'convertToCapped'),
   createSearchIndexes: here('createSearchIndexes'), dropSearchIndex: here('dropSearchIndex'), updateSearchIndex: here('updateSearchIndex'), listSearchIndexes: here('listSearchIndexes'),
   listDatabases: 'authenticated',
-  addPartition: here('createIndex'), dropPartition: here('remove', 'dropIndex'), getPartitionInfo: here('collStats'),
+  addPartition: here('createIndex'), convertToPartitioned: here('collMod'), dropPartition: here('remove', 'dropIndex'), getPartitionInfo: here('collStats'),
   // Figures and care of collections
   collStats: here('collStats'), dbStats: inDatabase('dbStats'), dataSize: (asks) => asks.mayOn(asks.body.first?.[1], 'find'), validate: here('validate'), compact: here('compact'), dbHash: inDatabase('dbHash'),
   planCacheClear: here('planCacheWrite'), planCacheClearFilters: here('planCacheIndexFilter'), planCacheListFilters: here('planCacheIndexFilter'), planCacheSetFilter: here('planCacheIndexFilter'),
