@@ -24,6 +24,7 @@ class CommandWatch implements PlanWatch {
     const { operation, server } = this.#context;
     operation.runs.push(run);
     server.monitor.useIndexes(this.#namespace, run.indexes);
+    if (run.hadChoice) server.monitor.plans.began(operation, run);
   }
 }
 

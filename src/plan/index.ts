@@ -14,6 +14,7 @@ export type {
   KeyedSource,
   OuterStage,
   Plan,
+  PlannedQuery,
   PlanRun,
   PlanWatch,
   QueryRequest,

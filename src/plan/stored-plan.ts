@@ -13,7 +13,7 @@ import type { Output } from './output.ts';
 import { Execution } from './row.ts';
 import type { Interruptible, PlanStage, Renewal } from './row.ts';
 import { TotalRows } from './total-rows.ts';
-import type { ExplainVerbosity, KeyedDocument, KeyedSource, OuterStage, Plan, PlanRun, QueryRequest, QueryTarget, ReleasableSource } from './types.ts';
+import type { ExplainVerbosity, KeyedDocument, KeyedSource, OuterStage, Plan, PlannedQuery, PlanRun, QueryRequest, QueryTarget, ReleasableSource } from './types.ts';
 import { planKeyHash, queryShape, shapeHash } from './shape-hash.ts';
 
 /** So many documents each plan gives when several are tried. */
@@ -31,22 +31,55 @@ export interface PlanParts {
 /** A class, for each literal with a getter in it would have a shape of its own, which keeps all it reaches until the next full collection. */
 class StageRun implements PlanRun {
   readonly indexes: readonly string[];
-  readonly #stage: PlanStage;
+  readonly #parts: PlanParts;
   readonly #execution: Execution;
 
-  constructor(stage: PlanStage, execution: Execution) {
-    this.indexes = indexesOf(stage);
-    this.#stage = stage;
+  constructor(parts: PlanParts, execution: Execution) {
+    this.indexes = indexesOf(parts.stage);
+    this.#parts = parts;
     this.#execution = execution;
   }
 
   get summary(): string {
-    return summarize(this.#stage);
+    return summarize(this.#parts.stage);
   }
 
   examined(): { readonly keys: number; readonly documents: number } {
-    return totalsOf(this.#stage, this.#execution);
+    return totalsOf(this.#parts.stage, this.#execution);
   }
+
+  get namespace(): string {
+    return this.#parts.target.ns.text;
+  }
+
+  get hadChoice(): boolean {
+    return this.#parts.rejected.length > 0;
+  }
+
+  shape(): string {
+    return queryShape(this.#parts.request);
+  }
+
+  account(): PlannedQuery {
+    const { target, request, stage } = this.#parts;
+    const { given, collation } = request;
+    return {
+      shapeHash: shapeHash(request),
+      keyHash: planKeyOf(target, request),
+      from: { query: given?.filter, sort: given?.sort, projection: given?.projection, collation: collation?.spec },
+      plan: describeStage(stage, []),
+      filtered: hasIndexFilter(target, request),
+    };
+  }
+}
+
+/** Plans of one key may use the same indexes. */
+function planKeyOf({ collection }: QueryTarget, request: QueryRequest): string {
+  return planKeyHash(request, collection?.indexes.map((index) => index.name) ?? []);
+}
+
+function hasIndexFilter({ watch }: QueryTarget, request: QueryRequest): boolean {
+  return watch?.indexFilters?.(queryShape(request)) !== undefined;
 }
 
 /** The one implementation of Plan. */
@@ -67,9 +100,9 @@ export class StoredPlan implements Plan {
 
   /** A run that whoever watches is told of. */
   #begin(renewal?: Renewal): Execution {
-    const { target, stage } = this.#parts;
+    const { target } = this.#parts;
     const execution = new Execution(target.txn, renewal);
-    target.watch?.ran(new StageRun(stage, execution));
+    target.watch?.ran(new StageRun(this.#parts, execution));
     return execution;
   }
 
@@ -133,11 +166,11 @@ export class StoredPlan implements Plan {
     const queryPlanner = Document.of({
       namespace: target.ns.text,
       parsedQuery: describeFilter(request.filter.shape),
-      indexFilterSet: target.watch?.indexFilters?.(queryShape(request)) !== undefined,
+      indexFilterSet: hasIndexFilter(target, request),
       querySettings: target.watch?.settings,
       queryHash: shapeHash(request),
       planCacheShapeHash: shapeHash(request),
-      planCacheKey: planKeyHash(request, target.collection?.indexes.map((index) => index.name) ?? []),
+      planCacheKey: planKeyOf(target, request),
       optimizationTimeMillis: 0,
       maxIndexedOrSolutionsReached: false,
       maxIndexedAndSolutionsReached: false,

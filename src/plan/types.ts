@@ -110,6 +110,23 @@ export interface PlanRun {
   readonly indexes: readonly string[];
   /** What it has read so far. */
   examined(): { readonly keys: number; readonly documents: number };
+  readonly namespace: string;
+  /** Whether it was chosen over others. */
+  readonly hadChoice: boolean;
+  /** The shape of the query, as index filters know it. */
+  shape(): string;
+  account(): PlannedQuery;
+}
+
+/** A plan and the query that it was made for. */
+export interface PlannedQuery {
+  readonly shapeHash: string;
+  readonly keyHash: string;
+  readonly from: { readonly query: Document | undefined; readonly sort: Document | undefined; readonly projection: Document | undefined; readonly collation: Document | undefined };
+  /** The tree of its stages. */
+  readonly plan: Document;
+  /** Whether an index filter was obeyed. */
+  readonly filtered: boolean;
 }
 
 /** Names and key patterns of the indexes that a query of this shape may use; undefined: all. */

@@ -5,6 +5,7 @@ import { chunkedLength } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import type { ServerLog } from '../../session/index.ts';
 import { planFigures, returnedBy, runningMs, shownCommand, type Finished } from './finished.ts';
+import { PlanCache } from './plan-cache.ts';
 import type { Profiler } from './profiler.ts';
 
 /** Kinds of operations as `top` tells them apart. */
@@ -57,6 +58,7 @@ function add(usage: Usage, micros: number): void {
 /** The sums, and the lines. */
 export class OperationMonitor {
   readonly profiler: Profiler;
+  readonly plans: PlanCache = new PlanCache();
   readonly latencies: Readonly<Record<LatencyKind, Usage>> = { reads: none(), writes: none(), commands: none(), transactions: none() };
   readonly commands: Map<string, { total: number; failed: number; rejected: number }> = new Map();
   readonly #log: ServerLog;
@@ -100,6 +102,8 @@ export class OperationMonitor {
 
   /** Forgets a collection, or all of a database, that is no more. */
   forget(database: string, collection?: string): void {
+    if (collection === undefined) this.plans.clearDatabase(database);
+    else this.plans.clear(`${database}.${collection}`);
     const isGone = (namespace: string): boolean => (collection === undefined ? namespace.startsWith(`${database}.`) : namespace === `${database}.${collection}`);
     for (const namespace of this.#top.keys()) if (isGone(namespace)) this.#top.delete(namespace);
     for (const key of this.#indexUses.keys()) if (isGone(key.slice(0, key.indexOf('\0')))) this.#indexUses.delete(key);
@@ -114,6 +118,7 @@ export class OperationMonitor {
     this.#addToTop(done, micros);
     const isRead = KINDS.get(command.name) === 'queries' || command.name === 'getMore';
     add(this.latencies[isRead ? 'reads' : command.writes ? 'writes' : 'commands'], micros);
+    if (operation.runs.length > 0) this.plans.ended(operation);
     if (ms >= this.profiler.slowMs) this.#logSlow(done, ms);
     return this.profiler.wants(operation.database, ms) ? this.profiler.write(done, ms) : undefined;
   }

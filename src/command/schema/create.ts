@@ -121,6 +121,7 @@ const dropDatabase: Command = defineCommand({
 /** An index that is hidden or shown is counted from nothing again. */
 async function forgetUses(context: CommandContext, ns: Namespace, index: Document): Promise<void> {
   const { catalog, monitor } = context.server;
+  monitor.plans.clear(ns.text);
   const collection = await reading(context, async (txn) => catalog.collection(txn, ns));
   const pattern = index.get('keyPattern');
   const found = collection?.indexes.find(({ name, key }) => name === index.get('name') || (pattern instanceof Document && equalValues(key, pattern)));

@@ -87,6 +87,7 @@ const planCacheSetFilter: Command = defineCommand({
     if (!(await exists(context, ns))) throw badValue(`no such collection ${ns.text}`);
     const { text, ...shape } = shapeOf(context, said);
     context.server.indexFilters.set(ns.text, text, { ...shape, indexes: indexesIn(said.indexes) });
+    context.server.monitor.plans.clear(ns.text, text);
     return {};
   },
 });
@@ -137,14 +138,19 @@ const planCacheClear: Command = defineCommand({
   name: 'planCacheClear',
   access: 'write',
   writeConcern: false,
-  about: 'forgets cached plans of a collection: none are kept, each query is planned anew',
+  about: 'forgets the plans that a collection is known to take: each query is planned anew in any case',
   fields: { planCacheClear: collectionField, ...SHAPE_FIELDS },
   lax: true,
   run: async (context, { planCacheClear: name, ...said }) => {
     const ns = namespaceOf(context.db, name);
     if (!(await exists(context, ns))) return {};
-    if (said.query === undefined) checkAlone(said);
-    else shapeOf(context, said);
+    const { plans } = context.server.monitor;
+    if (said.query === undefined) {
+      checkAlone(said);
+      plans.clear(ns.text);
+    } else {
+      plans.clear(ns.text, shapeOf(context, said).text);
+    }
     return {};
   },
 });

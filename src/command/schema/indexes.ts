@@ -30,6 +30,7 @@ const createIndexes: Command = defineCommand({
       : server.catalog.createIndexesIn(transaction.storage, ns, indexes));
     const changed = built.after !== built.before || built.createdCollectionAutomatically;
     if (changed && transaction === undefined) server.time.tick();
+    if (changed) server.monitor.plans.clear(ns.text);
     return {
       numIndexesBefore: built.before,
       numIndexesAfter: built.after,
@@ -100,6 +101,7 @@ const dropIndexes: Command = defineCommand({
     const ns = namespaceOf(context.db, name);
     const choice = choiceOf(index);
     const { nIndexesWas } = await changing(context, (txn) => context.server.catalog.dropIndexes(txn, ns, choice));
+    context.server.monitor.plans.clear(ns.text);
     return {
       nIndexesWas,
       msg: choice === '*' ? 'non-_id indexes dropped for collection' : undefined,

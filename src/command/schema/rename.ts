@@ -53,7 +53,10 @@ export const renameCollection: Command = defineCommand({
     const target = namespaceField(to, 'target');
     if (utf8Length(target.text) > NAMESPACE_BYTES_MAX) throw illegal(`collection name is too long: ${target.text}`);
     await changing(context, (txn) => context.server.catalog.rename(txn, source, target, { dropTarget: dropTarget ?? false, uuid }));
-    for (const ns of [source, target]) context.server.cursors.collectionGone(ns.db, ns.collection);
+    for (const ns of [source, target]) {
+      context.server.cursors.collectionGone(ns.db, ns.collection);
+      context.server.monitor.plans.clear(ns.text);
+    }
     return {};
   },
 });
