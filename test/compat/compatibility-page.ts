@@ -1,6 +1,6 @@
 // The page docs/compatibility.md, made of the tables in the code: what of MongoDB's names is there, what is not, and the known differences.
 
-import { commandNames } from '../../src/command/index.ts';
+import { commandNames, streamStageNames } from '../../src/command/index.ts';
 import { stageNames, windowOperators } from '../../src/exec/index.ts';
 import { languageNames } from '../../src/query/index.ts';
 import { knownDifferences } from './known-differences.ts';
@@ -19,7 +19,7 @@ const families: readonly Family[] = [
   { title: 'Commands', names: mongodbNames.commands, there: commandNames() },
   { title: 'Query operators', names: mongodbNames.filters, there: languageNames.filters },
   { title: 'Update operators', names: mongodbNames.updates, there: languageNames.updates },
-  { title: 'Aggregation stages', names: mongodbNames.stages, there: stageNames },
+  { title: 'Aggregation stages', names: mongodbNames.stages, there: [...stageNames, ...streamStageNames] },
   { title: 'Accumulators', names: mongodbNames.accumulators, there: languageNames.accumulators },
   { title: 'Window operators', names: mongodbNames.windows, there: windowOperators },
   { title: 'Expression operators', names: mongodbNames.expressions, there: languageNames.expressions },

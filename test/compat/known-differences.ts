@@ -12,6 +12,8 @@ export interface KnownDifference {
   readonly show: (db: Db) => Promise<void>;
 }
 
+const large = (letter: string): string => letter.repeat(9 * 1024 * 1024);
+
 export const knownDifferences: readonly KnownDifference[] = [
   {
     number: 1,
@@ -68,11 +70,18 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     number: 7,
     title: 'Plans are chosen anew for every query',
-    text: 'There is no plan cache, so `$planCacheStats` gives nothing and `planCacheClear` has nothing to forget; index filters and query settings are obeyed. The planner counts a little of each candidate instead.',
+    text: 'The planner counts a little of each candidate. `$planCacheStats` shows the plan that each shape with several candidates took, and `planCacheClear` forgets it, but no entry is ever active: none is used to plan. Index filters and query settings are obeyed.',
     show: async (db) => {
-      await db.collection('plans').insertOne({ a: 1 });
-      await db.collection('plans').find({ a: 1 }).toArray();
-      assert.deepEqual(await db.collection('plans').aggregate([{ $planCacheStats: {} }]).toArray(), []);
+      const plans = db.collection('plans');
+      await plans.createIndexes([{ key: { a: 1 } }, { key: { b: 1 } }]);
+      await plans.insertMany([{ a: 1, b: 1 }, { a: 2, b: 1 }]);
+      for (let i = 0; i < 3; i++) await plans.find({ a: i, b: 1 }).toArray();
+      const entries = await plans.aggregate([{ $planCacheStats: {} }]).toArray();
+      assert.deepEqual(entries.map(({ isActive, createdFromQuery }) => ({ isActive, createdFromQuery }) as unknown), [
+        { isActive: false, createdFromQuery: { query: { a: 0, b: 1 }, sort: {}, projection: {} } },
+      ]);
+      await db.command({ planCacheClear: 'plans', query: { b: 1, a: 7 } });
+      assert.deepEqual(await plans.aggregate([{ $planCacheStats: {} }]).toArray(), []);
     },
   },
   {
@@ -83,6 +92,31 @@ export const knownDifferences: readonly KnownDifference[] = [
       const reply = await db.command({ update: 'unread', updates: [{ q: { _id: 1 }, u: { $inc: { n: 1 } } }], fastUpdate: true });
       assert.equal(reply['ok'], 1);
       assert.equal((await db.admin().command({ getParameter: 1, fastUpdates: 1 }))['fastUpdates'], false);
+    },
+  },
+  {
+    number: 9,
+    title: 'Of a very large replacement the document before it is not kept',
+    text: 'Where a collection keeps pre- and post-images, a replacement whose document before and after it are together more than 16.5 MiB has no image before it. A pipeline update of such a size that only moves fields shows them in their old order in its image after.',
+    show: async (db) => {
+      const c = await db.createCollection<{ _id: number; a: string }>('large', { changeStreamPreAndPostImages: { enabled: true } });
+      await c.insertOne({ _id: 1, a: large('a') });
+      const stream = c.watch([{ $project: { fullDocumentBeforeChange: 1 } }], { fullDocumentBeforeChange: 'whenAvailable', maxAwaitTimeMS: 20 });
+      assert.equal(await stream.tryNext(), null);
+      await c.replaceOne({ _id: 1 }, { a: large('b') });
+      const event = (await stream.next()) as { fullDocumentBeforeChange?: unknown };
+      await stream.close();
+      assert.equal(event.fullDocumentBeforeChange, null);
+    },
+  },
+  {
+    number: 10,
+    title: 'A second NaN or infinity as `_id` of a clustered collection is 11000, as any other duplicate is',
+    text: 'MongoDB fails to describe such a key and answers 50819 or 50826.',
+    show: async (db) => {
+      const c = await db.createCollection<{ _id: number }>('clustered', { clusteredIndex: { key: { _id: 1 }, unique: true } });
+      await c.insertOne({ _id: Number.NaN });
+      await assert.rejects(c.insertOne({ _id: Number.NaN }), { code: 11000 });
     },
   },
 ];
