@@ -115,6 +115,11 @@ export function filePath(base: string, bucket: string, id: string): string {
   return `${base}/b/${encodeURIComponent(bucket)}/id/${encodeURIComponent(id)}`;
 }
 
+/** The path of the newest file of a name, whose slashes stay: what is named relative to it lies beside it. */
+export function namePath(base: string, bucket: string, name: string): string {
+  return `${base}/b/${encodeURIComponent(bucket)}/name/${name.split('/').map(encodeURIComponent).join('/')}`;
+}
+
 /** The path of an upload that is under way. */
 export function uploadPath(base: string, bucket: string, id: string): string {
   return `${base}/b/${encodeURIComponent(bucket)}/uploads/${encodeURIComponent(id)}`;

@@ -34,6 +34,11 @@ interface Node1 {
   readonly duration: number;
   readonly paused: boolean;
   readonly muted: boolean;
+  readonly naturalWidth: number;
+  readonly width: number;
+  readonly height: number;
+  querySelector(selector: string): Node1 | null;
+  getContext(kind: '2d'): { getImageData(x: number, y: number, width: number, height: number): { readonly data: readonly number[] } };
   readonly textTracks: readonly { readonly mode: string; readonly cues: { readonly length: number; readonly [at: number]: { readonly text: string } } | null }[];
   readonly childNodes: readonly { readonly nodeType: number; readonly textContent: string }[];
   getAttribute(name: string): string | null;
@@ -45,6 +50,8 @@ declare const document: {
   querySelector(selector: string): Node1 | null;
   querySelectorAll(selector: string): { readonly length: number; [Symbol.iterator](): Iterator<Node1> };
   readonly activeElement: Node1;
+  readonly pictureInPictureEnabled: boolean;
+  readonly pictureInPictureElement: Node1 | null;
   readonly documentElement: Node1;
   readonly title: string;
 };
@@ -152,6 +159,18 @@ class World {
     const answer = await fetch(`${this.url}files/${encodeURIComponent(name)}`, { method: 'PUT', body, headers: { 'Content-Type': type } });
     assert.equal(answer.status, 201);
     await answer.arrayBuffer();
+  }
+
+  async idOf(name: string): Promise<string> {
+    const found = await this.client.db('test').collection('fs.files').findOne({ filename: name });
+    return String(found!._id);
+  }
+
+  /** A picture, or several side by side, each of one colour. */
+  picture(...colours: readonly string[]): Buffer {
+    const inputs = colours.flatMap((colour) => ['-f', 'lavfi', '-i', `color=${colour}:size=160x90`]);
+    const beside = colours.length > 1 ? ['-filter_complex', `hstack=inputs=${colours.length}`] : [];
+    return execFileSync(ffmpeg!, ['-hide_banner', '-loglevel', 'error', ...inputs, ...beside, '-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe', '-']);
   }
 
   async close(): Promise<void> {
@@ -314,7 +333,8 @@ async function scrollThroughMany({ browser, url, client }: World): Promise<void>
   await page.close();
 }
 
-async function readWithoutScript({ browser, url }: World): Promise<void> {
+async function readWithoutScript(world: World): Promise<void> {
+  const { browser, url } = world;
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${url}?bucket=lots&sort=filename`);
@@ -325,11 +345,130 @@ async function readWithoutScript({ browser, url }: World): Promise<void> {
   assert.equal(await page.locator('a.play').first().textContent(), 'damaged.mp4');
   await page.click('a.play:text-is("read me.txt")');
   assert.match((await page.textContent('pre.text')) ?? '', /^Some notes\.\n/);
-  assert.equal(await page.locator('button:visible, input:visible, select:visible').count(), 0);
+  assert.deepEqual([await page.locator('button:visible').allTextContents(), await page.locator('input:visible, select:visible').count()], [['Search'], 1]);
+  await page.goto(`${url}?bucket=lots&sort=filename`);
+  await page.fill('input[type=search]', 'many 0999');
+  await page.click('button:text-is("Search")');
+  assert.deepEqual(await page.locator('a.play').allTextContents(), Array.from({ length: 10 }, (_, i) => `many 0999${i}.bin`));
+  assert.deepEqual([...new URL(page.url()).searchParams], [['bucket', 'lots'], ['sort', 'filename'], ['prefix', 'many 0999']]);
+  await page.goto(`${url}?play=${await world.idOf('read me.txt')}`);
   await page.click('a.close');
   await page.click('a.play:text-is("film.mp4")');
   assert.match((await page.getAttribute('video', 'src')) ?? '', /^\/b\/fs\/id\//);
   await context.close();
+}
+
+/** What the tip over the line shows: the time, and, where there is a picture, the colour in its middle. */
+const tipAt = async (page: Page, part: number): Promise<{ readonly when: string; readonly seen: boolean; readonly colour: string }> => {
+  const line = (await page.locator('.timeline').boundingBox())!;
+  await page.mouse.move(line.x + line.width * part, line.y + 8);
+  await page.waitForTimeout(400);
+  return await page.evaluate(() => {
+    const tip = document.querySelector('.tip')!;
+    const canvas = tip.querySelector('canvas')!;
+    const [r = 0, g = 0, b = 0] = canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data;
+    const colour = r > 200 && b < 60 ? 'red' : b > 200 && r < 60 ? 'blue' : `${r} ${g} ${b}`;
+    return { when: tip.querySelector('.when')!.textContent, seen: tip.getAttribute('class')!.includes('seen'), colour };
+  });
+};
+
+async function lookAhead(world: World): Promise<void> {
+  const { browser, url } = world;
+  await world.put('shown/sprite.png', world.picture('red', 'blue'), 'image/png');
+  await world.put('shown/pictures.vtt', 'WEBVTT\n\n1\n00:00.000 --> 00:10.000\nsprite.png#xywh=0,0,160,90\n\n00:00:10.000 --> 00:00:20.000\nsprite.png#xywh=160,0,160,90\n\n00:20.000 --> 00:30.000\nhttp://elsewhere.example/x.png\n', 'text/vtt');
+  await world.put('shown/film.mp4', await readFile(world.film), 'video/mp4');
+  const id = await world.idOf('shown/film.mp4');
+  const change = await fetch(`${url}b/fs/files/${id}`, { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: '{"metadata":{"thumbnails":"shown/pictures.vtt"}}' });
+  assert.equal(change.status, 200);
+  const page = await browser.newPage();
+  await page.goto(`${url}?play=${id}`);
+  await page.waitForFunction(() => document.querySelector('video')!.duration > 0);
+  let filmRequests = 0;
+  page.on('request', (request) => (filmRequests += Number(request.url().endsWith(id))));
+  assert.deepEqual(await tipAt(page, 0.25), { when: '0:05', seen: true, colour: 'red' });
+  assert.deepEqual(await tipAt(page, 0.75), { when: '0:15', seen: true, colour: 'blue' });
+  assert.equal(filmRequests, 0, 'stored pictures need no second player');
+  await page.close();
+  // On a connection that saves data there is the time alone, and nothing is fetched for it.
+  const saving = await browser.newPage();
+  await saving.addInitScript("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })");
+  const asked: string[] = [];
+  await saving.goto(`${url}?play=${id}`);
+  await saving.waitForFunction(() => document.querySelector('video')!.duration > 0);
+  saving.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const tip = await tipAt(saving, 0.25);
+  assert.deepEqual([tip.when, tip.seen, asked.filter((path) => !path.endsWith(id))], ['0:05', false, []]);
+  assert.equal(await saving.evaluate(() => document.querySelectorAll('video').length), 1);
+  await saving.close();
+}
+
+async function dropFiles({ browser, url }: World): Promise<void> {
+  const page = await browser.newPage();
+  await page.goto(url);
+  const dragged = await page.evaluateHandle('(() => { const data = new DataTransfer(); for (const name of ["dropped 1.txt", "dropped 2.txt"]) data.items.add(new File([`text of ${name}`], name, { type: "text/plain" })); return data; })()');
+  const isOver = (): Promise<boolean> => page.evaluate(() => document.querySelector('.drop')!.getAttribute('class')!.includes('over'));
+  await page.dispatchEvent('main', 'dragenter', { dataTransfer: dragged });
+  assert.equal(await isOver(), true);
+  await page.dispatchEvent('main', 'dragleave', { dataTransfer: dragged });
+  assert.equal(await isOver(), false);
+  await page.dispatchEvent('main', 'dragenter', { dataTransfer: dragged });
+  await page.dispatchEvent('main', 'dragover', { dataTransfer: dragged });
+  await page.dispatchEvent('main', 'drop', { dataTransfer: dragged });
+  assert.equal(await isOver(), false);
+  await page.waitForSelector('tr[data-name="dropped 1.txt"]');
+  await page.waitForSelector('tr[data-name="dropped 2.txt"]');
+  assert.equal(await (await fetch(`${url}files/dropped%202.txt`)).text(), 'text of dropped 2.txt');
+  // A text that is dragged is nobody's file.
+  const text = await page.evaluateHandle('(() => { const data = new DataTransfer(); data.setData("text/plain", "words"); return data; })()');
+  await page.dispatchEvent('main', 'dragenter', { dataTransfer: text });
+  assert.equal(await isOver(), false);
+  await page.close();
+}
+
+async function previews(world: World): Promise<void> {
+  const { browser, url } = world;
+  await world.put('a picture.png', world.picture('red'), 'image/png');
+  await world.put('a page.html', '<script>document.title = "run"</script>', 'text/html');
+  await world.put('a paper.pdf', '%PDF-1.4\n', 'application/pdf');
+  await world.put('a thing.bin', new Uint8Array(10), 'application/octet-stream');
+  await world.put('a tone.wav', execFileSync(ffmpeg!, ['-hide_banner', '-loglevel', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', '-f', 'wav', '-']), 'audio/wav');
+  await world.put('long.txt', 'é'.repeat(40_000), 'text/plain');
+  const page = await browser.newPage();
+  const open = async (name: string): Promise<unknown> => page.goto(`${url}?play=${await world.idOf(name)}`);
+  await open('a picture.png');
+  await page.waitForFunction(() => document.querySelector('img.stage')!.naturalWidth === 160);
+  assert.equal(await page.getAttribute('img.stage', 'alt'), 'a picture.png');
+  await open('a tone.wav');
+  await page.waitForFunction(() => Math.abs(document.querySelector('audio.stage')!.duration - 1) < 0.1);
+  await open('long.txt');
+  // So many bytes of it, of which the last character is whole.
+  assert.equal(await page.textContent('pre.text'), 'é'.repeat(32_000));
+  assert.equal(await page.textContent('#player .note'), 'The first 64.0 KB. All of it');
+  await open('a paper.pdf');
+  assert.equal(await page.getAttribute('#player a:text-is("Open")', 'href'), `/b/fs/id/${await world.idOf('a paper.pdf')}`);
+  for (const name of ['a page.html', 'a thing.bin']) {
+    await open(name);
+    assert.match((await page.textContent('#player')) ?? '', /This kind of file is not shown here/);
+    assert.equal(await page.evaluate(() => document.querySelectorAll('#player iframe, #player object, #player embed').length), 0);
+  }
+  assert.match(await page.title(), /FrondDB files$/);
+  await page.close();
+}
+
+async function pictureInPicture({ browser, url }: World): Promise<void> {
+  const page = await browser.newPage();
+  await page.goto(url);
+  await page.click('a.play:text-is("film.mp4")');
+  await begun(page);
+  const able = await page.evaluate(() => document.pictureInPictureEnabled);
+  assert.equal(await page.locator('[data-control=picture]').isVisible(), able);
+  if (able) {
+    await page.click('[data-control=picture]');
+    await page.waitForFunction(() => document.pictureInPictureElement?.tagName === 'VIDEO');
+    await page.click('[data-control=picture]');
+    await page.waitForFunction(() => document.pictureInPictureElement === null);
+  }
+  await page.close();
 }
 
 describe('the page', { skip: missing.length > 0 ? `${missing.join(' and ')} not installed` : false }, () => {
@@ -349,5 +488,13 @@ describe('the page', { skip: missing.length > 0 ? `${missing.join(' and ')} not 
 
   test('shows ten thousand files page by page as one scrolls, each once, and finds one of them', () => scrollThroughMany(world));
 
-  test('lists, pages and reads without its script', () => readWithoutScript(world));
+  test('lists, pages, searches and reads without its script', () => readWithoutScript(world));
+
+  test('shows stored pictures where one points, and on connections that save data the time alone', () => lookAhead(world));
+
+  test('takes files that are dropped on it, and nothing else that is', () => dropFiles(world));
+
+  test('shows pictures, sound and the beginning of texts, and nothing that could run', () => previews(world));
+
+  test('puts a film in a window of its own and back, where the browser can', () => pictureInPicture(world));
 });

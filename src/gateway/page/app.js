@@ -59,6 +59,8 @@ search.addEventListener('input', () => {
   }, 200);
 });
 
+search.form.addEventListener('submit', (event) => event.preventDefault());
+
 for (const link of document.querySelectorAll('a.sort')) {
   link.addEventListener('click', (event) => {
     event.preventDefault();

@@ -15,7 +15,7 @@ export interface PageFile {
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const types: ReadonlyMap<string, string> = new Map([['js', 'text/javascript; charset=utf-8'], ['css', 'text/css; charset=utf-8'], ['svg', 'image/svg+xml']]);
-const names = ['app.js', 'player.js', 'timeline.js', 'uploads.js', 'words.js', 'status.js', 'app.css', 'icon.svg'];
+const names = ['app.js', 'player.js', 'timeline.js', 'thumbnails.js', 'uploads.js', 'words.js', 'status.js', 'app.css', 'icon.svg'];
 
 /** Reads them from where the product is installed: `files` are those of the host, whatever else is in memory. */
 export async function loadPageFiles(files: Pick<FileSystem, 'readAll'>): Promise<PageFiles> {

@@ -1,14 +1,14 @@
 // The page: a list of a bucket's files and a player, written on the server, so that both work without the script. The script asks for the same
 // rows as a fragment and puts them in, so there is one place that knows what a row looks like.
 
-import { FileId } from '../../gridfs/index.ts';
+import { FileId, readBytes } from '../../gridfs/index.ts';
 import type { FileBucket, FilePage, StoredFile } from '../../gridfs/index.ts';
 import { sentType } from '../content-type.ts';
 import type { Exchange } from '../exchange.ts';
 import { fileQuery, placeOf, revisionsOf } from '../file-list.ts';
 import type { FilePlaceInPaths } from '../file-list.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { filePath } from '../route.ts';
+import { filePath, namePath } from '../route.ts';
 import type { Route } from '../route.ts';
 import { describeBytes, describeChunk, escapeHtml, timeElement } from './html.ts';
 import { pageFields } from './page-answer.ts';
@@ -111,7 +111,7 @@ async function stageOf(bucket: FileBucket, place: FilePlaceInPaths, file: Stored
   const note = '<p class="note" role="status"></p>';
   if (type.startsWith('video/')) {
     const track = await subtitlesOf(bucket, place, file);
-    return `<video class="stage" controls playsinline preload="metadata" src="${url}" data-id="${id}" aria-label="${name}">${track}</video>${timeline}${note}${videoControls}`;
+    return `<video class="stage" controls playsinline preload="metadata" src="${url}" data-id="${id}"${thumbnailsOf(place, file)} aria-label="${name}">${track}</video>${timeline}${note}${videoControls}`;
   }
   if (type.startsWith('audio/')) return `<audio class="stage" controls preload="metadata" src="${url}" data-id="${id}" aria-label="${name}"></audio>${note}`;
   if (type.startsWith('image/') && inline) return `<img class="stage" src="${url}" alt="${name}">`;
@@ -128,7 +128,7 @@ async function textPreview(bucket: FileBucket, file: StoredFile, url: string): P
   let text = '';
   if (file.chunkCount > 0) {
     const decoder = new TextDecoder();
-    await bucket.open(file).read(0, Math.min(previewBytes, file.length) - 1, (bytes) => {
+    await readBytes(bucket.open(file), 0, Math.min(previewBytes, file.length) - 1, (bytes) => {
       text += decoder.decode(bytes, { stream: true });
     });
   }
@@ -142,6 +142,24 @@ async function subtitlesOf(bucket: FileBucket, place: FilePlaceInPaths, { filena
   if (name === undefined || name === filename) return '';
   const subtitles = await bucket.byName(name, -1);
   return subtitles === undefined ? '' : `<track kind="subtitles" label="Subtitles" src="${escapeHtml(filePath(place.base, place.bucket, subtitles.id.text))}" default>`;
+}
+
+/**
+ * Where the small pictures of a film are told: the name, in its metadata, of a WebVTT file of the bucket whose cues name parts of pictures. By name, so that
+ * it may name pictures beside itself.
+ */
+function thumbnailsOf({ base, bucket }: FilePlaceInPaths, { metadata }: StoredFile): string {
+  const fields: unknown = metadata === undefined ? undefined : JSON.parse(metadata);
+  const name: unknown = typeof fields === 'object' && fields !== null && 'thumbnails' in fields ? fields.thumbnails : undefined;
+  return typeof name === 'string' ? ` data-thumbnails="${escapeHtml(namePath(base, bucket, name))}"` : '';
+}
+
+/** What a search keeps of the page that it is made on. */
+function keptFields(query: URLSearchParams): string {
+  return ['bucket', 'sort'].map((name) => {
+    const value = query.get(name);
+    return value === null ? '' : `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
+  }).join('');
 }
 
 function wholePage({ bucket, place, query }: View, { rows, player }: { readonly rows: string; readonly player: string }): string {
@@ -168,10 +186,10 @@ function wholePage({ bucket, place, query }: View, { rows, player }: { readonly 
 <a class="skip" href="#files">Skip to the files</a>
 <header class="top">
 <h1><span class="brand">FrondDB</span> <span class="where">${title}</span></h1>
-<div class="tools needs-script">
-<label class="search"><span class="hidden-words">Names that begin with</span><input type="search" name="prefix" placeholder="Name begins with …" autocomplete="off" spellcheck="false" value="${escapeHtml(query.get('prefix') ?? '')}"></label>
-<label class="chunk-size" title="Large chunks cost fewer reads, small ones less memory and quicker seeks">Chunks <select data-control="chunk-size"><option value="">255 KiB</option><option value="1048576">1 MiB</option><option value="4194304">4 MiB</option><option value="8388608">8 MiB</option></select></label>
-<label class="action primary">Upload<input class="hidden-words" type="file" multiple data-upload></label>
+<div class="tools">
+<form class="search" role="search">${keptFields(query)}<label><span class="hidden-words">Names that begin with</span><input type="search" name="prefix" placeholder="Name begins with …" autocomplete="off" spellcheck="false" value="${escapeHtml(query.get('prefix') ?? '')}"></label><button class="action needs-no-script">Search</button></form>
+<label class="chunk-size needs-script" title="Large chunks cost fewer reads, small ones less memory and quicker seeks">Chunks <select data-control="chunk-size"><option value="">255 KiB</option><option value="1048576">1 MiB</option><option value="4194304">4 MiB</option><option value="8388608">8 MiB</option></select></label>
+<label class="action primary needs-script">Upload<input class="hidden-words" type="file" multiple data-upload></label>
 </div>
 <a class="action status-link" href="/status">Status</a>
 </header>

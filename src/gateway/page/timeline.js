@@ -1,5 +1,7 @@
-// The line below a film: what is loaded, where it is, and, where one points, a picture of the film there. The picture comes from a second, silent player
-// of the same file that seeks while one points; on connections that save data there is only the time.
+// The line below a film: what is loaded, where it is, and, where one points, a picture of the film there. The picture is one that was stored for that, or
+// comes from a second, silent player of the same file that seeks while one points; on connections that save data there is only the time.
+
+import { Thumbnails } from './thumbnails.js';
 
 const tipWidth = 192;
 const seekWaitMs = 120;
@@ -68,6 +70,7 @@ function makeLook(media, tip) {
   const when = tip.querySelector('.when');
   const picture = tip.querySelector('canvas');
   const saves = navigator.connection?.saveData === true;
+  let stored;
   let second;
   let wanted = 0;
   let timer;
@@ -89,12 +92,29 @@ function makeLook(media, tip) {
       if (Math.abs(second.currentTime - wanted) > 1) seek();
     });
   };
+  const play = () => {
+    if (!second) begin();
+    clearTimeout(timer);
+    timer = setTimeout(seek, seekWaitMs);
+  };
+  const show = async (seconds) => {
+    const found = await stored.at(seconds);
+    if (wanted !== seconds) return;
+    if (!found) {
+      play();
+      return;
+    }
+    picture.height = Math.round((tipWidth * found.height) / found.width);
+    picture.getContext('2d').drawImage(found.picture, found.x, found.y, found.width, found.height, 0, 0, picture.width, picture.height);
+    tip.classList.add('seen');
+  };
   return (seconds) => {
     when.textContent = clockWords(seconds);
     wanted = seconds;
     if (saves || !media.videoWidth) return;
-    if (!second) begin();
-    clearTimeout(timer);
-    timer = setTimeout(seek, seekWaitMs);
+    const { thumbnails } = media.dataset;
+    if (thumbnails) stored ??= new Thumbnails(thumbnails);
+    if (stored) void show(seconds);
+    else play();
   };
 }
