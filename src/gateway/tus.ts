@@ -9,8 +9,8 @@ import { decodeBase64, encodeBase64 } from '../base/base64.ts';
 import { HttpError } from '../base/errors.ts';
 import { decodeUtf8, encodeUtf8, isUtf8Range } from '../base/text.ts';
 import { FileId } from '../gridfs/index.ts';
-import type { FileBucket, ResumableState, ResumedUpload, StoredFile } from '../gridfs/index.ts';
-import { bodyOf, copyBody, declaredLength, tooLarge } from './body-copy.ts';
+import type { FileBucket, ResumableState, ResumedUpload, Soon, StoredFile } from '../gridfs/index.ts';
+import { copyBody, declaredLength, tooLarge } from './body-copy.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { formatHttpDate } from './http-date.ts';
@@ -125,9 +125,20 @@ export async function continueUpload(parts: GatewayParts, exchange: Exchange, ro
       exchange.addFields({ 'Upload-Offset': current });
       throw new HttpError(409, 'upload_offset_conflict', `the upload is at ${current}, not at ${offset}`, { members: { offset: current } });
     }
-    if (state === undefined) exchange.sendEmpty(204, { 'Upload-Offset': current, 'Content-Location': fileUrl(place, id) });
+    if (state === undefined) await tellFinished(place, id, current);
     else await receiveAt(place, { ...state, length: state.length ?? lengthIn(place, { isNew: false }) }, { status: 204, brings: true });
   });
+}
+
+/** Of a file that is whole nothing more is taken, and a client whose last answer was lost brings nothing more. */
+async function tellFinished(place: Place, id: FileId, length: number): Promise<void> {
+  const { exchange } = place;
+  declaredLength(exchange, 0);
+  if (exchange.headers['transfer-encoding'] !== undefined) {
+    exchange.acceptBody();
+    await copyBody(exchange, { write: () => undefined, limit: 0 });
+  }
+  exchange.sendEmpty(204, { 'Upload-Offset': length, 'Content-Location': fileUrl(place, id) });
 }
 
 /** DELETE: gives up. */
@@ -179,13 +190,13 @@ interface Checksum {
 /** Bytes received. What came of a body that is cut stays, unless it was to be checked as a whole. */
 async function receiveBody(exchange: Exchange, upload: ResumedUpload, { limit, checksum }: { readonly limit: number; readonly checksum: Checksum | undefined }): Promise<number> {
   exchange.acceptBody();
-  const write = async (bytes: Uint8Array): Promise<void> => {
+  const write = (bytes: Uint8Array): Soon<void> => {
     checksum?.hash.update(bytes);
-    await upload.write(bytes);
+    return upload.write(bytes);
   };
   let received: number;
   try {
-    received = await copyBody(exchange, bodyOf(exchange), { write, limit });
+    received = await copyBody(exchange, { write, limit });
   } catch (error) {
     const isWhole = checksum === undefined && !(error instanceof HttpError && error.status === 413);
     await (isWhole ? upload.suspend() : upload.rewind()).catch(() => undefined);

@@ -5,7 +5,7 @@
 import { HttpError } from '../base/errors.ts';
 import { decodeBase64, encodeBase64 } from '../base/base64.ts';
 import type { FileBucket, FileUpload, NewFile, StoredFile } from '../gridfs/index.ts';
-import { bodyOf, copyBody, declaredLength } from './body-copy.ts';
+import { copyBody, copyPart, declaredLength } from './body-copy.ts';
 import type { Exchange } from './exchange.ts';
 import { fileJson, placeOf } from './file-list.ts';
 import { fromHex, validatorsOf } from './file-headers.ts';
@@ -42,7 +42,7 @@ async function receivePut(parts: GatewayParts, exchange: Exchange, route: Route)
   });
   exchange.acceptBody();
   const file = await receive(upload, async () => {
-    const received = await copyBody(exchange, bodyOf(exchange), { write: (bytes) => upload.write(bytes), limit: parts.limits.uploadBytesMax });
+    const received = await copyBody(exchange, { write: (bytes) => upload.write(bytes), limit: parts.limits.uploadBytesMax });
     if (declared !== undefined && received !== declared) throw new HttpError(400, 'bad_request', `the body has ${received} bytes, not ${declared}`);
     return await upload.finish(sha256);
   });
@@ -132,7 +132,7 @@ async function storePosted(parts: GatewayParts, exchange: Exchange, bucket: File
   };
   const upload = await bucket.create(request);
   return await receive(upload, async () => {
-    await copyBody(exchange, posted.bytes, { write: (bytes) => upload.write(bytes), limit: parts.limits.uploadBytesMax });
+    await copyPart(exchange, posted.bytes, { write: (bytes) => upload.write(bytes), limit: parts.limits.uploadBytesMax });
     return await upload.finish();
   });
 }

@@ -10,6 +10,7 @@ import { ChunkBuffer, chunkMemory } from './chunk-document.ts';
 import { FileError } from './file-error.ts';
 import type { FileId } from './file-id.ts';
 import type { NewFile, ResumedUpload, StoredFile } from './file-store.ts';
+import type { Soon } from '../catalog/index.ts';
 import { readFileDocument } from './stored-file.ts';
 import type { UploadStorage } from './upload-storage.ts';
 
@@ -50,8 +51,8 @@ export class ChunkedUpload implements ResumedUpload {
   #length: number;
   #count: number;
   #state: 'open' | 'ended' = 'open';
-  /** The commit under way. */
-  #committing: Promise<void> = Promise.resolve();
+  /** The commit under way, or one that failed; undefined: those before are through. */
+  #committing: Promise<void> | undefined;
 
   constructor(plan: UploadPlan) {
     const { begun, chunkSize } = plan;
@@ -73,19 +74,27 @@ export class ChunkedUpload implements ResumedUpload {
     return chunk;
   }
 
-  async write(bytes: Uint8Array): Promise<void> {
+  write(bytes: Uint8Array): Soon<void> {
     this.#checkOpen();
     this.#hash.update(bytes);
     this.#length += bytes.length;
-    let offset = 0;
-    while (offset < bytes.length) {
+    return this.#lay(bytes, 0);
+  }
+
+  /** Lays down bytes from `offset` on; it waits only where a commit is full while the one before is under way. */
+  #lay(bytes: Uint8Array, offset: number): Soon<void> {
+    for (let at = offset; at < bytes.length; ) {
       this.#filling ??= this.#nextChunk(this.#plan.ids.next());
-      offset = this.#filling.fill(bytes, offset);
+      at = this.#filling.fill(bytes, at);
       if (!this.#filling.isFull) continue;
       this.#full.push(this.#filling);
       this.#filling = undefined;
-      if (this.#full.length * this.#plan.chunkSize >= commitBytes) await this.#commitFull();
+      if (this.#full.length * this.#plan.chunkSize < commitBytes) continue;
+      const before = this.#committing;
+      if (before !== undefined) return before.then(() => this.#commitFull()).then(() => this.#lay(bytes, at));
+      this.#commitFull();
     }
+    return undefined;
   }
 
   #nextChunk(id: ObjectId): ChunkBuffer {
@@ -94,20 +103,21 @@ export class ChunkedUpload implements ResumedUpload {
     return new ChunkBuffer({ id, file: this.id.value }, this.#count++, { capacity, memory });
   }
 
-  /** Waits for the commit before, begins the next and lets it run while more bytes come: at most two commits' worth is in memory. */
-  async #commitFull(): Promise<void> {
-    await this.#committing;
+  /** Begins a commit when the one before is through, and lets it run while more bytes come: at most two commits' worth is in memory. */
+  #commitFull(): void {
     const chunks = this.#full;
     this.#full = [];
-    this.#committing = this.#commit(chunks, this.#count * this.#plan.chunkSize);
-    // Whoever waits for it next is told; until then nobody listens.
-    this.#committing.catch(() => undefined);
+    const committing = this.#commit(chunks, this.#count * this.#plan.chunkSize);
+    this.#committing = committing;
+    // Whoever waits for it next is told of a failure; until then nobody listens.
+    committing.catch(() => undefined);
   }
 
   async #commit(chunks: readonly ChunkBuffer[], length: number): Promise<void> {
     await this.#plan.storage.commit(chunks, length);
     // The storage has copied them: the next chunks are laid down in the same memory.
     for (const { memory } of chunks) this.#spare.push(memory);
+    this.#committing = undefined;
   }
 
   /** What was not handed to the storage yet. */
@@ -154,7 +164,7 @@ export class ChunkedUpload implements ResumedUpload {
   async rewind(): Promise<void> {
     this.#checkOpen();
     // A commit that failed has kept nothing.
-    await this.#committing.catch(() => undefined);
+    await this.#committing?.catch(() => undefined);
     this.#count = Math.floor(this.offset / this.#plan.chunkSize);
     await this.#plan.storage.rewind(this.#beginning(), this.offset);
     this.#end();
@@ -163,7 +173,7 @@ export class ChunkedUpload implements ResumedUpload {
   async abort(): Promise<void> {
     if (this.#state === 'ended') return;
     this.#end();
-    await this.#committing.catch(() => undefined);
+    await this.#committing?.catch(() => undefined);
     await this.#plan.storage.abort();
   }
 

@@ -65,6 +65,13 @@ for (const over of ['embedded', 'remote'] as const) describe(`a resumable upload
     const head = await opened.ask('HEAD', url, tus);
     assert.deepEqual([head.status, head.fields['upload-offset'], head.fields['upload-length'], head.fields['content-location']], [200, String(bytes.length), String(bytes.length), url.replace('uploads', 'id')]);
     assert.deepEqual([(await patch(opened, url, { at: bytes.length, body: new Uint8Array(0) })).status, (await patch(opened, url, { at: 5, body: bytes })).status], [204, 409]);
+    assert.equal((await patch(opened, url, { at: bytes.length, body: bytes.subarray(0, 1) })).status, 413);
+    const client = opened.client();
+    client.send(requestHead('PATCH', url, { ...part, 'Upload-Offset': String(bytes.length), 'Transfer-Encoding': 'chunked' }), Buffer.from('1\r\nx\r\n0\r\n\r\n'));
+    assert.equal((await client.answer()).status, 413);
+    client.destroy();
+    assert.equal((await patch(opened, url, { at: bytes.length, body: new Uint8Array(0) })).status, 204);
+    assert.ok(Buffer.from((await opened.ask('GET', url.replace('uploads', 'id'))).body).equals(bytes));
   }));
 
   test('keeps what came when its connection is cut, and goes on from there', () => withStore(async (opened) => {
