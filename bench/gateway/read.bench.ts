@@ -11,7 +11,7 @@ import { openCatalog } from '../../src/catalog/index.ts';
 import { openEnvironment } from '../../src/engine/index.ts';
 import { openHostEnv } from '../../src/env/index.ts';
 import { Gateway } from '../../src/gateway/index.ts';
-import { openFileStore } from '../../src/gridfs/index.ts';
+import { openFileStore, readBytes } from '../../src/gridfs/index.ts';
 import type { FileBucket, StoredFile } from '../../src/gridfs/index.ts';
 import { bench, type Bench, type Prepared, type Work } from '../support/bench.ts';
 
@@ -67,15 +67,11 @@ const readChunks = bench<Sizes>({
   large,
   prepare: async (sizes): Promise<Prepared> => {
     const { bucket, file, close } = await store(sizes);
-    const atOnce = Math.max(1, Math.floor((512 * 1024) / file.chunkSize));
     const run = async (): Promise<Work> => {
-      const reader = bucket.open(file);
       let bytes = 0;
-      for (let n = 0; n < file.chunkCount; n += atOnce) {
-        await reader.read(n * file.chunkSize, Math.min((n + atOnce) * file.chunkSize, file.length) - 1, (chunk) => {
-          bytes += chunk.length;
-        });
-      }
+      await readBytes(bucket.open(file), 0, file.length - 1, (chunk) => {
+        bytes += chunk.length;
+      });
       return workOf(bytes);
     };
     return { run, close };

@@ -67,6 +67,9 @@ function moduleBytes(pages: number): Uint8Array {
   ]);
 }
 
+/** Who hashes what lies in a memory. */
+const owners: WeakMap<ArrayBufferLike, BlockHash> = new WeakMap();
+
 /** Memory whose blocks can be hashed together. */
 export class BlockHash {
   /** For the bytes of a caller; what is hashed is there. */
@@ -82,6 +85,12 @@ export class BlockHash {
     this.memory = new Uint8Array(buffer, 0, bytes);
     this.#lanes = new Int32Array(buffer, lanesAt, together * 4);
     this.#run = run;
+    owners.set(buffer, this);
+  }
+
+  /** The one whose memory has these bytes: they are hashed where they lie. */
+  static over({ buffer }: Uint8Array): BlockHash | undefined {
+    return owners.get(buffer);
   }
 
   /** Hashes of memory[from, to) block by block, the last one perhaps a part of one; `found` is told each with its number. It ends, with false, when that says so. */

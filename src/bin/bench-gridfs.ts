@@ -10,7 +10,7 @@ import { openCatalog } from '../catalog/index.ts';
 import { openEnvironment } from '../engine/index.ts';
 import { openHostEnv } from '../env/index.ts';
 import type { Env } from '../env/index.ts';
-import { openFileStore, openRemoteStore } from '../gridfs/index.ts';
+import { openFileStore, openRemoteStore, readBytes } from '../gridfs/index.ts';
 import type { FileBucket, FileStore, StoredFile } from '../gridfs/index.ts';
 import { readDirectoryWords } from './directory-words.ts';
 import { parseBytes, parseWhole } from './option-table.ts';
@@ -23,7 +23,6 @@ const chunksDefault = '256KB,512KB,1MB,2MB,4MB,8MB';
 const readsDefault = '8KB,64KB,256KB,1MB';
 /** Uploads come in pieces as a socket gives them. */
 const pieceBytes = 64 * KiB;
-const windowBytes = 512 * KiB;
 /** Of each file, in the round that does not count. */
 const warmBytes = 16 * MB;
 
@@ -167,12 +166,10 @@ async function read(bucket: FileBucket, file: StoredFile, readSize: number): Pro
   const reader = bucket.open(file);
   const target = new Uint8Array(readSize);
   let total = 0;
-  for (let from = 0; from < file.length; from += windowBytes) {
-    await reader.read(from, Math.min(from + windowBytes, file.length) - 1, (bytes) => {
-      for (let at = 0; at < bytes.length; at += readSize) target.set(bytes.subarray(at, at + readSize));
-      total += bytes.length;
-    });
-  }
+  await readBytes(reader, 0, file.length - 1, (bytes) => {
+    for (let at = 0; at < bytes.length; at += readSize) target.set(bytes.subarray(at, at + readSize));
+    total += bytes.length;
+  });
   if (total !== file.length) throw new FrondUsage(`the file has ${file.length} bytes, and ${total} were read`);
 }
 

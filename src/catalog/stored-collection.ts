@@ -8,7 +8,7 @@ import { collated, Document, encodeKey, equalValues } from '../bson/index.ts';
 import type { Binary, Value } from '../bson/index.ts';
 import { isFreshValue } from '../engine/index.ts';
 import { inSlices } from '../env/index.ts';
-import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction, TreeLevel } from '../engine/index.ts';
+import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction, TreeLevel, ValuePart } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
 import { changeOf, DocumentChange, readLocked, turnOf } from './document-change.ts';
@@ -374,8 +374,8 @@ export class StoredCollection implements Collection {
     return afterSoon(txn.engine.get(this.#placeOf(key).dictionary, key), documentOf);
   }
 
-  peek(txn: CatalogTransaction, key: RecordKey, from: number = 0, to: number = 2 * documentBytesMax): Soon<Uint8Array | undefined> {
-    return txn.engine.getPart(this.#placeOf(key).dictionary, key, from, to);
+  peek(txn: CatalogTransaction, key: RecordKey, part: ValuePart = wholeDocument): Soon<Uint8Array | undefined> {
+    return txn.engine.getPart(this.#placeOf(key).dictionary, key, part);
   }
 
   getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined> {
@@ -416,5 +416,7 @@ export class StoredCollection implements Collection {
   }
 }
 
+/** Documents that may be larger than others, those of an administrator's own making, are whole in it too. */
+const wholeDocument: ValuePart = { from: 0, to: 2 * documentBytesMax };
 const documentOf = (bytes: Uint8Array | undefined): Document | undefined =>
   bytes === undefined ? undefined : Document.fromBytes(isFreshValue(bytes) ? bytes : bytes.slice());

@@ -4,7 +4,7 @@
 
 import type { Binary, DateTime, Document, Timestamp, Value } from '../bson/index.ts';
 import type { Paced } from '../env/index.ts';
-import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode, TreeLevel } from '../engine/index.ts';
+import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, Seq, Soon, Totals, Transaction, TransactionMode, TreeLevel, ValuePart } from '../engine/index.ts';
 import type { Collation } from '../collation/index.ts';
 import type { FilterNode } from '../query/index.ts';
 import type { IndexKind } from './index-kind.ts';
@@ -230,10 +230,10 @@ export interface Collection {
   /** Own writes, then the snapshot. The document is the caller's to keep. */
   get(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
   /**
-   * As `get`, of bytes `from` to `to` (not inside) of the document, or as many of them as it has; to be copied or done with before the caller waits for
-   * anything. Of a large document no more is read than that takes.
+   * As `get`, of a part of the document, or all of it; to be copied or done with before the caller waits for anything. Of a large document no more is
+   * read than that takes.
    */
-  peek(txn: CatalogTransaction, key: RecordKey, from?: number, to?: number): Soon<Uint8Array | undefined>;
+  peek(txn: CatalogTransaction, key: RecordKey, part?: ValuePart): Soon<Uint8Array | undefined>;
   /** Own writes, then the newest: only under the lock. */
   getLatest(txn: CatalogTransaction, key: RecordKey): Soon<Document | undefined>;
   /** Documents in order of record key. */

@@ -30,6 +30,7 @@ export type {
   UpdateFunction,
   UpdateFunctions,
   UpdateTable,
+  ValuePart,
   VerifyProblem,
   VerifyReport,
 } from './types.ts';

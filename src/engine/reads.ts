@@ -5,7 +5,6 @@ import type { Parts } from './parts.ts';
 import type { EngineState } from './state.ts';
 import type { BlobReference } from './run/blob-reference.ts';
 import { readPart, readValue } from './blob/read-blob.ts';
-import type { ValuePart } from './blob/read-blob.ts';
 import { applyChain } from './run/update.ts';
 import { messageBytesMax } from './options.ts';
 import { ReadRoom } from './read-room.ts';
@@ -14,7 +13,7 @@ import { isReference } from './tree/found.ts';
 import type { Found } from './tree/found.ts';
 import { isMiss, search } from './tree/search.ts';
 import type { Miss, Tree } from './tree/tree.ts';
-import type { Soon } from './types.ts';
+import type { Soon, ValuePart } from './types.ts';
 
 /** Parts pinned by one read. */
 export class Pins {

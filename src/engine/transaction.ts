@@ -25,7 +25,7 @@ import { SpilledWrites } from './spilled-writes.ts';
 import type { OwnMessage } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
 import { waitForRoom } from './write-room.ts';
-import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, LiveTransaction, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode } from './types.ts';
+import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, LiveTransaction, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode, ValuePart } from './types.ts';
 
 const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 
@@ -125,14 +125,15 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     return this.#get(id, key, this.snapshot);
   }
 
-  getPart(id: DictionaryId, key: Uint8Array, from: number, to: number): Soon<Uint8Array | undefined> {
+  getPart(id: DictionaryId, key: Uint8Array, part: ValuePart): Soon<Uint8Array | undefined> {
     if (this.mode !== 'read') {
+      const { from, to } = part;
       const value = this.#get(id, key, this.snapshot);
       return value instanceof Promise ? value.then((bytes) => bytes?.subarray(from, to)) : value?.subarray(from, to);
     }
     this.#checkOpen();
     const found = this.#parts.reads.search(this.#trees.seen(id), key, this.snapshot);
-    return found instanceof Promise ? found.then((later) => this.#parts.reads.partOf(id, key, later, { from, to })) : this.#parts.reads.partOf(id, key, found, { from, to });
+    return found instanceof Promise ? found.then((later) => this.#parts.reads.partOf(id, key, later, part)) : this.#parts.reads.partOf(id, key, found, part);
   }
 
   getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined> {

@@ -130,6 +130,17 @@ export interface Totals {
   readonly bytes: number;
 }
 
+/** Which bytes of a value are wanted: `from` to `to` (not inside), or as many of them as there are. */
+export interface ValuePart {
+  readonly from: number;
+  readonly to: number;
+  /**
+   * Memory of a `BlockHash` into which they may be read, and checked where they lie. Then they may be fewer: as many as it has room for, one at least. Without
+   * it, or where they lie elsewhere nevertheless, they may be overwritten by the next call: they are done with before the caller waits for anything.
+   */
+  readonly memory?: Uint8Array | undefined;
+}
+
 /**
  * One transaction. All calls of one transaction come one after the other (a promise is awaited before the next call).
  * Keys and values are copied on the way in; what comes out may share memory and must not be written to.
@@ -148,11 +159,8 @@ export interface Transaction {
   dropDictionary(id: DictionaryId): void;
   /** Own write set, then the snapshot. */
   get(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined>;
-  /**
-   * As `get`, of bytes `from` to `to` (not inside) of the value, or as much of them as it has. Of a large value no more is read than that takes. The
-   * bytes may be overwritten by the next call: they are done with before the caller waits for anything.
-   */
-  getPart(id: DictionaryId, key: Uint8Array, from: number, to: number): Soon<Uint8Array | undefined>;
+  /** As `get`, of a part of the value. Of a large value no more is read than that takes. */
+  getPart(id: DictionaryId, key: Uint8Array, part: ValuePart): Soon<Uint8Array | undefined>;
   /** Own write set, then the newest visible version. Only for keys that this transaction has locked. */
   getLatest(id: DictionaryId, key: Uint8Array): Soon<Uint8Array | undefined>;
   /** Takes the key's lock until the transaction ends; see TransactionMode for waiting and conflicts. */

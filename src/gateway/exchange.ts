@@ -23,6 +23,13 @@ export class Exchange {
   readonly #response: ServerResponse;
   #fields: OutgoingHttpHeaders | undefined;
   readonly #patience: Patience;
+  /** Once the head has left, bytes go to the socket by themselves, past the bookkeeping of the response. */
+  #isFlowing = false;
+  readonly #taken = (error?: Error | null): void => {
+    // The socket is closed soon, and says so later.
+    if (error !== undefined && error !== null) this.#isGone = true;
+    this.#release();
+  };
   #isGone = false;
   #wake: (() => void) | undefined;
   #bytesSent = 0;
@@ -120,20 +127,23 @@ export class Exchange {
     this.#bytesSent += bytes.length;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      this.#response.end(bytes, () => this.#release());
+      this.#response.end(bytes, this.#taken);
     });
     this.progress();
     return !this.isGone;
   }
 
-  /** Hands bytes to the socket and waits until it has passed them on. False when the client is gone: then the bytes may still be in use. */
+  /** Hands bytes to the socket and waits until it has passed them on, or is closed: they are not in use any more. False when the client is gone. */
   async write(bytes: Uint8Array): Promise<boolean> {
     if (this.isGone) return false;
     this.#bytesSent += bytes.length;
+    const { socket } = this.#response;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      this.#response.write(bytes, () => this.#release());
+      if (this.#isFlowing && socket !== null) socket.write(bytes, this.#taken);
+      else this.#response.write(bytes, this.#taken);
     });
+    this.#isFlowing = socket !== null;
     this.progress();
     return !this.isGone;
   }

@@ -110,7 +110,8 @@ async function sendPlan(parts: GatewayParts, exchange: Exchange, { plan, reader,
   const source = new FileSource(parts, reader);
   const begin = beginOf(plan);
   const isHead = exchange.method === 'HEAD';
-  if (begin !== undefined) await source.prepare(isHead ? { first: 0, last: 0 } : begin);
+  const preparing = begin === undefined ? undefined : source.prepare(isHead ? { first: 0, last: 0 } : begin);
+  if (preparing !== undefined) await preparing;
   if (exchange.isGone) {
     source.close();
     return;

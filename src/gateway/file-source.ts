@@ -1,99 +1,85 @@
-// The bytes of one file on their way to one client: a window of chunks is read, checked and copied, then sent piece by piece. While a client keeps up, the
-// next window is read as the last piece of this one leaves; when it does not take a piece for a moment, all that was read for it is given back and
-// read again when it goes on. So between two reads nothing of the storage is held, and a paused player costs one piece (gateway.md, section 3).
+// The bytes of one file on their way to one client: a stretch is read and checked, then sent. While a client keeps up, the next stretch is read as the last
+// bytes of this one leave; when it does not take what was sent for a moment, all that was read for it is given back and read again when it goes on. So
+// between two reads nothing of the storage is held, and a paused player costs one piece (gateway.md, section 3).
 
-import { AssertionError } from '../base/errors.ts';
 import type { FileReader, Soon } from '../gridfs/index.ts';
 import type { ByteRange } from './byte-range.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
-import { PieceList, pieceBytes } from './piece-pool.ts';
-import type { Piece, PiecePool } from './piece-pool.ts';
+import { pieceBytes } from './piece-pool.ts';
+import { Stretch } from './stretch.ts';
 
-/** A window read, or being read. `end`: the position behind it. */
-interface Window {
-  readonly pieces: PieceList;
-  readonly end: number;
-}
-
-/** A client that takes a window in less is read ahead for. */
+/** A client that takes bytes in less is read ahead for, */
 const quickMs = 250;
+/** and while it does, twice as much at once each time, from so much on. */
+const beginningBytes = 512 * 1024;
 
 /** Sends ranges of one file to one client, one after the other. */
 export class FileSource {
-  readonly #pool: PiecePool;
+  readonly #parts: GatewayParts;
   readonly #reader: FileReader;
-  readonly #limits: GatewayParts['limits'];
-  readonly #clock: GatewayParts['clock'];
-  /** Where the next window begins. */
-  #position = 0;
-  #window: PieceList | undefined;
-  #ahead: Soon<Window> | undefined;
+  #stretch: Stretch | undefined;
+  #ahead: Soon<Stretch> | undefined;
   #isQuick = false;
-  /** Since when the socket has not taken a piece; undefined while none waits. */
+  /** About how much is read at once. */
+  #room: number;
+  /** Since when the socket has not taken what it was given; undefined while it has nothing. */
   #waitsSinceMs: number | undefined;
 
-  constructor({ pieces, limits, clock }: GatewayParts, reader: FileReader) {
-    this.#pool = pieces;
-    this.#limits = limits;
-    this.#clock = clock;
+  constructor(parts: GatewayParts, reader: FileReader) {
+    this.#parts = parts;
     this.#reader = reader;
+    this.#room = Math.min(beginningBytes, parts.limits.windowBytes);
   }
 
-  /** Reads the first window of the range with which sending begins. */
-  async prepare(range: ByteRange): Promise<void> {
-    this.#position = range.first;
-    const window = this.#read(range.first, range);
-    this.#take(window instanceof Promise ? await window : window);
+  /** Reads the beginning of the range with which sending begins. */
+  prepare(range: ByteRange): Soon<void> {
+    const reading = this.#read(range.first, range);
+    if (reading instanceof Promise) {
+      return reading.then((stretch) => {
+        this.#stretch = stretch;
+      });
+    }
+    this.#stretch = reading;
+    return undefined;
   }
 
   /** Sends the range, which `ends` the answer or not. False when the client is gone. */
   async send(exchange: Exchange, range: ByteRange, ends: boolean): Promise<boolean> {
-    if (this.#window === undefined) this.#position = range.first;
+    const { clock, pieces } = this.#parts;
     for (let at = range.first; at <= range.last; ) {
-      const piece = this.#window?.shift() ?? (await this.#next(at, range));
-      const began = this.#clock.monotonicMs();
-      const { memory, length } = piece;
-      this.#waitsSinceMs = began;
-      const bytes = length === memory.length ? memory : memory.subarray(0, length);
-      const taking = ends && at + length > range.last ? exchange.finish(bytes) : exchange.write(bytes);
-      if (this.#isQuick && this.#position === at + length && this.#position <= range.last) this.#readAhead(range);
-      const taken = await taking;
+      const stretch = this.#stretch?.isEmpty === false ? this.#stretch : await this.#next(at, range);
+      const { bytes, memory } = stretch.take();
+      at += bytes.length;
+      const beganMs = clock.monotonicMs();
+      this.#waitsSinceMs = beganMs;
+      const taking = ends && at > range.last ? exchange.finish(bytes) : exchange.write(bytes);
+      if (this.#isQuick && stretch.isEmpty && at <= range.last) this.#readAhead(at, range);
+      const isTaken = await taking;
       this.#waitsSinceMs = undefined;
-      if (!taken) {
-        this.#pool.lose();
-        return false;
-      }
-      this.#pool.give(piece);
-      at += length;
-      this.#isQuick = this.#clock.monotonicMs() - began < quickMs;
+      pieces.give(memory);
+      if (!isTaken) return false;
+      this.#isQuick = clock.monotonicMs() - beganMs < quickMs;
+      if (!this.#isQuick) this.#room = Math.min(beginningBytes, this.#parts.limits.windowBytes);
     }
-    this.#window = undefined;
     return true;
   }
 
-  /** The first piece of the window that begins at `at`: the one read ahead, if it is that one. */
-  async #next(at: number, range: ByteRange): Promise<Piece> {
+  /** The stretch that begins at `at`: the one read ahead, if there is one. What was let go is read again from where the client is. */
+  async #next(at: number, range: ByteRange): Promise<Stretch> {
     const ahead = this.#ahead;
     this.#ahead = undefined;
-    // What was let go is read again from where the client is.
-    if (ahead === undefined) this.#position = at;
-    this.#take(await (ahead ?? this.#read(at, range)));
-    const piece = this.#window?.shift();
-    if (piece === undefined) throw new AssertionError('a window has bytes');
-    return piece;
+    const stretch = await (ahead ?? this.#read(at, range));
+    this.#stretch = stretch;
+    return stretch;
   }
 
-  #take({ pieces, end }: Window): void {
-    this.#window = pieces;
-    this.#position = end;
-  }
-
-  #readAhead(range: ByteRange): void {
-    if (this.#pool.heldBytes > this.#limits.heldBytesMax / 2) return;
+  #readAhead(at: number, range: ByteRange): void {
+    const { pieces, limits } = this.#parts;
+    if (pieces.heldBytes > limits.heldBytesMax / 2) return;
     // Whoever waits for it is told of its failure; until then nobody listens.
     try {
-      const ahead = this.#read(this.#position, range);
+      const ahead = this.#read(at, range);
       this.#ahead = ahead;
       if (ahead instanceof Promise) ahead.catch(() => undefined);
     } catch {
@@ -102,38 +88,24 @@ export class FileSource {
   }
 
   /** Bytes from `at` on: as many as make a window, or, when all answers together hold much, one piece. */
-  #read(at: number, range: ByteRange): Soon<Window> {
-    const { grain } = this.#reader;
-    const { windowBytes, heldBytesMax } = this.#limits;
-    const begin = at - (at % grain);
-    const isTight = this.#pool.heldBytes >= heldBytesMax;
-    const behind = isTight ? Math.min(begin + grain, at + pieceBytes) : begin + Math.max(1, Math.floor(windowBytes / grain)) * grain;
-    const last = Math.min(behind - 1, range.last);
-    const pieces = new PieceList(this.#pool);
-    const window = { pieces, end: last + 1 };
-    const failed = (error: unknown): never => {
-      pieces.clear();
-      throw error;
-    };
-    try {
-      const reading = this.#reader.read(at, last, (bytes) => pieces.append(bytes, 0, bytes.length));
-      return reading instanceof Promise ? reading.then(() => window, failed) : window;
-    } catch (error) {
-      return failed(error);
-    }
+  #read(at: number, range: ByteRange): Soon<Stretch> {
+    const { pieces, limits } = this.#parts;
+    const room = pieces.heldBytes >= limits.heldBytesMax ? pieceBytes : this.#room;
+    this.#room = Math.min(2 * room, limits.windowBytes);
+    return Stretch.read(pieces, this.#reader, { first: at, last: range.last, room });
   }
 
-  /** Gives back what was read and not sent yet, if the client has not taken a piece for a while. */
+  /** Gives back what was read and not sent yet, if the client has not taken anything for a while. */
   look(nowMs: number): void {
-    if (this.#waitsSinceMs !== undefined && nowMs - this.#waitsSinceMs >= this.#limits.letGoMs) this.close();
+    if (this.#waitsSinceMs !== undefined && nowMs - this.#waitsSinceMs >= this.#parts.limits.letGoMs) this.close();
   }
 
   /** Gives back what was read and not sent. */
   close(): void {
     const ahead = this.#ahead;
     this.#ahead = undefined;
-    this.#window?.clear();
-    if (ahead instanceof Promise) void ahead.then(({ pieces }) => pieces.clear(), () => undefined);
-    else ahead?.pieces.clear();
+    this.#stretch?.clear();
+    if (ahead instanceof Promise) void ahead.then((stretch) => stretch.clear(), () => undefined);
+    else ahead?.clear();
   }
 }

@@ -1,77 +1,53 @@
 // Memory for bytes on their way out: pieces of one size, used again when the socket has passed them on. Making a new one for every chunk costs more
-// than sending it (the collector, and zeroing). A piece is the unit in which the progress of a slow client is seen. The pool knows how much all
-// answers hold together, so that each reads less ahead when they are many.
+// than sending it (the collector, and zeroing). Those that are used again lie in memory whose blocks are hashed where they are, so that bytes go from the
+// file to the socket without being moved. The pool knows how much all answers hold together, so that each reads less ahead when they are many.
 
-/** Bytes of a file, ready to be sent. */
-export interface Piece {
-  readonly memory: Uint8Array;
-  /** How many of them are filled. */
-  length: number;
-}
+import { BlockHash } from '../base/block-hash.ts';
+import { readMemoryBytes } from '../gridfs/index.ts';
 
 /** Bytes of one piece. */
-export const pieceBytes: number = 256 * 1024;
-/** Pieces kept for the next answer. */
-const idleMax = 64;
+export const pieceBytes: number = readMemoryBytes;
+/** Pieces that lie together, and how many are kept for the next answer. */
+const togetherMax = 8;
+const keptMax = 64;
 
 /** Pieces: those that answers hold, and those that nobody uses now. */
 export class PiecePool {
   readonly #idle: Uint8Array[] = [];
-  #held = 0;
+  readonly #kept: WeakSet<Uint8Array> = new WeakSet();
+  #keptCount = 0;
+  #heldBytes = 0;
 
-  /** Bytes of the pieces that answers hold now. */
+  /** Bytes that answers hold now. */
   get heldBytes(): number {
-    return this.#held * pieceBytes;
+    return this.#heldBytes;
   }
 
-  take(): Piece {
-    this.#held += 1;
-    return { memory: this.#idle.pop() ?? new Uint8Array(pieceBytes), length: 0 };
+  /** Memory for one piece; it is not empty. */
+  take(): Uint8Array {
+    this.#heldBytes += pieceBytes;
+    return this.#idle.pop() ?? this.#make();
+  }
+
+  #make(): Uint8Array {
+    // Beyond that answers are so many that most of them wait for their clients.
+    if (this.#keptCount >= keptMax) return new Uint8Array(pieceBytes);
+    const { memory } = new BlockHash(togetherMax * pieceBytes);
+    const pieces = Array.from({ length: togetherMax }, (_, i) => memory.subarray(i * pieceBytes, (i + 1) * pieceBytes));
+    for (const piece of pieces) this.#kept.add(piece);
+    this.#keptCount += togetherMax;
+    this.#idle.push(...pieces.slice(1));
+    return pieces[0] ?? memory;
   }
 
   /** Takes a piece back that nobody reads any more. */
-  give({ memory }: Piece): void {
-    this.#held -= 1;
-    if (this.#idle.length < idleMax) this.#idle.push(memory);
+  give(piece: Uint8Array): void {
+    this.#heldBytes -= pieceBytes;
+    if (this.#kept.has(piece)) this.#idle.push(piece);
   }
 
-  /** Forgets a piece that a socket may still read. */
-  lose(): void {
-    this.#held -= 1;
-  }
-}
-
-/** A stretch of a file in pieces. */
-export class PieceList {
-  readonly #pool: PiecePool;
-  readonly #pieces: Piece[] = [];
-
-  constructor(pool: PiecePool) {
-    this.#pool = pool;
-  }
-
-  /** Copies bytes[from, to) behind those that are there. */
-  append(bytes: Uint8Array, from: number, to: number): void {
-    for (let at = from; at < to; ) {
-      let piece = this.#pieces.at(-1);
-      if (piece === undefined || piece.length === pieceBytes) {
-        piece = this.#pool.take();
-        this.#pieces.push(piece);
-      }
-      const count = Math.min(to - at, pieceBytes - piece.length);
-      piece.memory.set(count === bytes.length ? bytes : bytes.subarray(at, at + count), piece.length);
-      piece.length += count;
-      at += count;
-    }
-  }
-
-  /** The first piece that was not taken yet. */
-  shift(): Piece | undefined {
-    return this.#pieces.shift();
-  }
-
-  /** Gives all pieces back. */
-  clear(): void {
-    for (let piece = this.shift(); piece !== undefined; piece = this.shift()) this.#pool.give(piece);
+  /** Counts bytes in memory of others that an answer holds; negative: does not hold any more. */
+  hold(bytes: number): void {
+    this.#heldBytes += bytes;
   }
 }

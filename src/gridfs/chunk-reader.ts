@@ -7,7 +7,7 @@ import { readChunk, readChunkPlan } from './chunk-document.ts';
 import { chunkIndex, chunkKeys, isWithin, walkForChunks } from './chunk-places.ts';
 import type { ChunkSpan, NumberedPlace } from './chunk-places.ts';
 import { FileError } from './file-error.ts';
-import type { FileReader, StoredFile } from './file-store.ts';
+import type { FileReader, ReadRoom, StoredFile } from './file-store.ts';
 import { Remembered, stateOf } from './remembered.ts';
 import { readFileDocument } from './stored-file.ts';
 
@@ -54,8 +54,8 @@ interface ChunkPlace {
 
 /** Of a chunk document, so much is looked at to know where its bytes begin. */
 const beginningBytes = 512;
-/** Large chunks are read by parts, so any stretch is as good as another. */
-const grainBytes = 256 * 1024;
+/** What of a chunk is before the bytes that are wanted, when they are read where they shall lie: up to a block, and what is before the blocks. */
+const beforeMax = 20 * 1024;
 
 /** What is remembered of a bucket: files by id and by name, and where their chunks are. */
 export class BucketMemory {
@@ -70,16 +70,18 @@ export interface ReadBucket {
   readonly memory: BucketMemory;
 }
 
-/** What is asked of a reader, and where it is: `at` is the next byte. */
+/** Bytes on their way into memory: `at` is the next one, those before it lie in memory[from, from + length). */
 interface Window {
   at: number;
-  readonly last: number;
-  readonly take: (bytes: Uint8Array) => void;
+  last: number;
+  readonly memory: Uint8Array;
+  from: number;
+  length: number;
 }
 
 /** The one FileReader over a catalog. What is remembered and in memory is read in one step. */
 export class ChunkReader implements FileReader {
-  readonly grain: number = grainBytes;
+  readonly fills: boolean = true;
   readonly #catalog: Catalog;
   readonly #bucket: ReadBucket;
   readonly #file: StoredFile;
@@ -94,22 +96,31 @@ export class ChunkReader implements FileReader {
     this.#key = `id ${file.id.text}`;
   }
 
-  read(first: number, last: number, take: (bytes: Uint8Array) => void): Soon<void> {
+  read(first: number, last: number, { bytes, memory }: ReadRoom): Soon<readonly Uint8Array[]> {
     const { fault } = this.#file;
     if (fault !== undefined) throw corruptFile(this.#file, fault);
     const txn = this.#catalog.begin('read');
-    const window = { at: first, last, take };
+    const window = { at: first, last: this.#lastOf(first, last, Math.min(bytes, memory.length)), memory, from: 0, length: 0 };
     let waits = false;
     try {
       const reading = this.#readRemembered(txn, window);
-      waits = window.at <= last;
-      return waits ? this.#readRest(txn, window, reading) : undefined;
+      waits = window.at <= window.last;
+      return waits ? this.#readRest(txn, window, reading) : filled(window);
     } finally {
       if (!waits) txn.abort();
     }
   }
 
-  /** Gives bytes of the chunks whose places are remembered, as far as they can be had at once; a promise gives some more. */
+  /** The last byte of a window: a chunk that fills the memory is read by itself, smaller ones together, whole where the range does not end before. */
+  #lastOf(first: number, last: number, room: number): number {
+    const { chunkSize } = this.#file;
+    const end = first - (first % chunkSize) + chunkSize;
+    const left = room - (end - first) - beforeMax;
+    if (last < end || left < Math.min(chunkSize, last + 1 - end)) return Math.min(last, end - 1, first + room - 1);
+    return last < end + left ? last : end + Math.floor(left / chunkSize) * chunkSize - 1;
+  }
+
+  /** Reads the chunks whose places are remembered, as far as they can be had at once; a promise reads some more. */
   #readRemembered(txn: CatalogTransaction, window: Window): Promise<void> | undefined {
     const { files, chunks, memory } = this.#bucket;
     const [fileRows, collection] = [this.#catalog.collection(txn, files), this.#catalog.collection(txn, chunks)];
@@ -133,32 +144,39 @@ export class ChunkReader implements FileReader {
     return `${n} ${this.#file.id.text}`;
   }
 
-  /** Gives what the window wants of the chunk that it is at. */
+  /** Reads what the window wants of the chunk that it is at. The first part is put where it shall lie, and may be all that there is room for. */
   #readPart(txn: CatalogTransaction, collection: Collection, window: Window, { key, dataStart }: ChunkPlace): Promise<void> | undefined {
     const n = this.#chunkAt(window);
     const begin = n * this.#file.chunkSize;
     const [from, to] = [window.at - begin, Math.min(expectedBytes(this.#file, n), window.last + 1 - begin)];
-    const give = (bytes: Uint8Array | undefined): void => {
-      if (bytes?.length !== to - from) throw missingChunk(this.#file, n);
+    const isFirst = window.length === 0;
+    const take = (bytes: Uint8Array | undefined): void => {
+      if (bytes === undefined || bytes.length === 0) throw missingChunk(this.#file, n);
+      const isThere = isFirst && bytes.buffer === window.memory.buffer;
+      if (!isThere && bytes.length < to - from) throw missingChunk(this.#file, n);
+      if (isThere) window.from = bytes.byteOffset - window.memory.byteOffset;
+      else makeRoom(window, bytes.length).set(bytes);
       window.at += bytes.length;
-      window.take(bytes);
+      window.length += bytes.length;
+      if (bytes.length < to - from) window.last = window.at - 1;
     };
-    const found = collection.peek(txn, key, dataStart + from, dataStart + to);
-    if (found instanceof Promise) return found.then(give);
-    give(found);
+    const found = collection.peek(txn, key, { from: dataStart + from, to: dataStart + to, memory: isFirst ? window.memory : undefined });
+    if (found instanceof Promise) return found.then(take);
+    take(found);
     return undefined;
   }
 
-  async #readRest(txn: CatalogTransaction, window: Window, begun: Promise<void> | undefined): Promise<void> {
+  async #readRest(txn: CatalogTransaction, window: Window, begun: Promise<void> | undefined): Promise<readonly Uint8Array[]> {
     try {
       for (let reading = begun; reading !== undefined; reading = this.#readRemembered(txn, window)) await reading;
       if (window.at <= window.last) await this.#readUnknown(txn, window);
+      return filled(window);
     } finally {
       txn.abort();
     }
   }
 
-  /** Gives bytes of chunks whose places have to be found, and remembers these. */
+  /** Reads chunks whose places have to be found, and remembers these. */
   async #readUnknown(txn: CatalogTransaction, window: Window): Promise<void> {
     await this.#requireSame(txn);
     const collection = await this.#catalog.collection(txn, this.#bucket.chunks);
@@ -179,7 +197,7 @@ export class ChunkReader implements FileReader {
 
   /** Checks a chunk document, as far as can be told without all its bytes. */
   async #placeOf(txn: CatalogTransaction, collection: Collection, key: RecordKey, n: number): Promise<ChunkPlace> {
-    const beginning = await collection.peek(txn, key, 0, beginningBytes);
+    const beginning = await collection.peek(txn, key, { from: 0, to: beginningBytes });
     if (beginning === undefined) throw missingChunk(this.#file, n);
     const plan = readChunkPlan(beginning);
     if (plan !== undefined) {
@@ -213,3 +231,15 @@ export class ChunkReader implements FileReader {
     for (const { n, key } of this.#walked) if (isWithin(n, span)) yield key;
   }
 }
+
+/** Where the next `bytes` go. What is there is moved to the beginning where more is before it than was thought. */
+function makeRoom(window: Window, bytes: number): Uint8Array {
+  const { memory, from, length } = window;
+  if (from + length + bytes > memory.length) {
+    memory.copyWithin(0, from, from + length);
+    window.from = 0;
+  }
+  return memory.subarray(window.from + length);
+}
+
+const filled = ({ memory, from, length }: Window): readonly Uint8Array[] => [memory.subarray(from, from + length)];

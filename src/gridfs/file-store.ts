@@ -29,15 +29,26 @@ export interface StoredFile {
 
 /** Bytes of one file. Calls come one after the other. */
 export interface FileReader {
-  /** What is read at once costs as much as one that ends at the next multiple of so many bytes. */
-  readonly grain: number;
+  /** Whether what is read is put into the memory that is given with the call, in one piece. Else it lies in memory of its own, to which nobody writes any more. */
+  readonly fills: boolean;
   /**
-   * Gives bytes `first` to `last`, both inside the file, in order, in pieces, each checked before it is given. They are valid until `take` returns: what
-   * is kept is copied. FileError `corrupt` with id and chunk, after what was before it was given; `gone` where the file that was opened has been
-   * deleted or another was put in its place: bytes of the two are never mixed.
+   * Bytes of the file from `first` on, `last` (inside) at most and one at least, in order: as many as are best read at once, each checked. FileError `corrupt`
+   * with id and chunk where one of these cannot be had; `gone` where the file that was opened has been deleted or another was put in its place:
+   * bytes of the two are never mixed.
    */
-  read(first: number, last: number, take: (bytes: Uint8Array) => void): Soon<void>;
+  read(first: number, last: number, room: ReadRoom): Soon<readonly Uint8Array[]>;
 }
+
+/** What there is room for. */
+export interface ReadRoom {
+  /** So many bytes, or the chunk in which they begin. */
+  readonly bytes: number;
+  /** Of `readMemoryBytes`, for a reader that fills it. Until the call is over, nobody else uses it. In that of a BlockHash bytes are not moved. */
+  readonly memory: Uint8Array;
+}
+
+/** Enough for a chunk of the drivers' size, and what is before its bytes. */
+export const readMemoryBytes: number = 256 * 1024;
 
 /** What is asked of a new file. */
 export interface NewFile {
@@ -60,8 +71,8 @@ export interface FileChange {
 /** An upload under way. Nobody sees the file before `finish`; after `abort`, a failure or a crash nothing is left of it. */
 export interface FileUpload {
   readonly id: FileId;
-  /** Takes more bytes, which are copied. Resolves when it can take the next. */
-  write(bytes: Uint8Array): Promise<void>;
+  /** Takes more bytes, which are copied before it returns or resolves, when it can take the next. */
+  write(bytes: Uint8Array): Soon<void>;
   /** The file is durable and listed when it resolves. `sha256` (hex): FileError `digest-mismatch` if the bytes have another. */
   finish(sha256?: string): Promise<StoredFile>;
   /** Forgets the file and deletes what was stored of it. Does nothing after `finish`. */

@@ -6,6 +6,8 @@ export type { RemoteOptions } from './remote-driver.ts';
 export { FileError } from './file-error.ts';
 export type { FileErrorCode, FilePlace } from './file-error.ts';
 export { FileId } from './file-id.ts';
+export { readBytes } from './read-bytes.ts';
+export { readMemoryBytes } from './file-store.ts';
 export type { Soon } from '../catalog/index.ts';
 export type {
   FileBucket,
@@ -18,6 +20,7 @@ export type {
   FileStore,
   FileUpload,
   NewFile,
+  ReadRoom,
   ResumableState,
   ResumedUpload,
   ResumeRequest,

@@ -6,7 +6,7 @@ import { Document } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
 import { readChunk } from './chunk-document.ts';
 import { checkChunk, corruptFile, goneFile, missingChunk } from './chunk-reader.ts';
-import type { FileReader, StoredFile } from './file-store.ts';
+import type { FileReader, ReadRoom, StoredFile } from './file-store.ts';
 import type { RemoteDriver } from './remote-driver.ts';
 import { findById } from './remote-search.ts';
 import { readFileDocument } from './stored-file.ts';
@@ -14,6 +14,7 @@ import type { BucketNamespaces } from './upload-storage.ts';
 
 /** The FileReader over a driver. */
 export class RemoteReader implements FileReader {
+  readonly fills: boolean = false;
   readonly #driver: RemoteDriver;
   readonly #bucket: BucketNamespaces;
   readonly #file: StoredFile;
@@ -24,27 +25,24 @@ export class RemoteReader implements FileReader {
     this.#file = file;
   }
 
-  /** A chunk comes whole. */
-  get grain(): number {
-    return Math.max(1, this.#file.chunkSize);
-  }
-
-  async read(first: number, last: number, take: (bytes: Uint8Array) => void): Promise<void> {
+  /** Whole chunks, as the driver gives them. */
+  async read(first: number, last: number, { bytes }: ReadRoom): Promise<readonly Uint8Array[]> {
     const file = this.#file;
     if (file.fault !== undefined) throw corruptFile(file, file.fault);
-    const [begin, end] = [Math.floor(first / file.chunkSize), Math.floor(last / file.chunkSize)];
+    const begin = Math.floor(first / file.chunkSize);
+    const end = Math.min(Math.floor(last / file.chunkSize), begin + Math.max(1, Math.floor(bytes / file.chunkSize)) - 1);
     const documents = await this.#driver.all(this.#bucket.chunks, { filter: chunkFilter(file.id.value, begin, end), sort: [['n', 1]] });
     const now = await findById(this.#driver, this.#bucket.files, file.id.value);
     if (now === undefined || readFileDocument(now).version !== file.version) throw goneFile(file);
-    let n = begin;
-    for (const document of documents) {
+    const slices = documents.map((document, i) => {
+      const n = begin + i;
       const chunk = readChunk(document.bytes, document.start);
       checkChunk(file, n, { n: chunk.n, length: chunk.data?.length });
       const at = n * file.chunkSize;
-      take((chunk.data ?? document.bytes).subarray(Math.max(0, first - at), last + 1 - at));
-      n += 1;
-    }
-    if (n <= end) throw missingChunk(file, n);
+      return (chunk.data ?? document.bytes).subarray(Math.max(0, first - at), last + 1 - at);
+    });
+    if (begin + slices.length <= end) throw missingChunk(file, begin + slices.length);
+    return slices;
   }
 }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { BlockHash } from '../../src/base/block-hash.ts';
 import { EngineError } from '../../src/base/errors.ts';
 import { openEnvironment } from '../../src/engine/index.ts';
 import type { DictionaryId, Environment } from '../../src/engine/index.ts';
@@ -30,12 +31,18 @@ test('a part of a value is those bytes of it, as many as there are', async () =>
   const { engine, id } = await stored(await openMemoryEnv());
   const txn = engine.begin('read');
   const edge = fc.oneof(fc.nat(2_600_000), fc.nat(160).map((n) => n * 16_384), fc.nat(1000));
-  await fc.assert(fc.asyncProperty(fc.nat(values.length - 1), edge, edge, async (i, a, b) => {
+  await fc.assert(fc.asyncProperty(fc.nat(values.length - 1), edge, edge, fc.constantFrom(10_000, 18_000, 40_000, 263_144), async (i, a, b, room) => {
     const [from, to] = [Math.min(a, b), Math.max(a, b)];
-    const part = await txn.getPart(id, keyOf(i), from, to);
+    const part = await txn.getPart(id, keyOf(i), { from, to });
     assert.ok(Buffer.from(part!).equals(values[i]!.subarray(from, to)), `${from} to ${to} of value ${i}`);
+    const { memory } = new BlockHash(room);
+    const some = await txn.getPart(id, keyOf(i), { from, to, memory: memory.subarray(1000) });
+    const wanted = values[i]!.subarray(from, to);
+    assert.ok(wanted.length === 0 || some!.length > 0, `nothing of ${from} to ${to} of value ${i} in ${room}`);
+    if (some!.buffer !== memory.buffer) assert.equal(some!.length, wanted.length);
+    assert.ok(Buffer.from(some!).equals(wanted.subarray(0, some!.length)), `${from} to ${to} of value ${i} in ${room}`);
   }), { numRuns: 200 });
-  assert.equal(await txn.getPart(id, keyOf(99), 0, 10), undefined);
+  assert.equal(await txn.getPart(id, keyOf(99), { from: 0, to: 10 }), undefined);
   txn.abort();
   await engine.close();
 });
@@ -54,11 +61,13 @@ test('damage in a large value costs the parts that touch its block, and nothing 
   const again = await open(env);
   const txn = again.begin('read');
   const whole = values[2]!;
-  for (const [from, to] of [[0, 49_152], [0, 1], [65_536, 100_001], [49_000, 49_152]] as const) assert.deepEqual((await txn.getPart(id, keyOf(2), from, to))!.slice(), whole.slice(from, to));
+  for (const [from, to] of [[0, 49_152], [0, 1], [65_536, 100_001], [49_000, 49_152]] as const) assert.deepEqual((await txn.getPart(id, keyOf(2), { from, to }))!.slice(), whole.slice(from, to));
   for (const [from, to] of [[0, 49_153], [50_000, 50_001], [65_000, 70_000], [0, 100_001]] as const) {
-    await assert.rejects(async () => txn.getPart(id, keyOf(2), from, to), (error: unknown) => error instanceof EngineError && error.code === 'corruption', `${from} to ${to}`);
+    for (const memory of [undefined, new BlockHash(100_000).memory]) {
+      await assert.rejects(async () => txn.getPart(id, keyOf(2), { from, to, memory }), (error: unknown) => error instanceof EngineError && error.code === 'corruption', `${from} to ${to}`);
+    }
   }
-  assert.deepEqual((await txn.getPart(id, keyOf(3), 1, 3))!.slice(), values[3]!.slice(1, 3));
+  assert.deepEqual((await txn.getPart(id, keyOf(3), { from: 1, to: 3 }))!.slice(), values[3]!.slice(1, 3));
   txn.abort();
   await again.close();
 });

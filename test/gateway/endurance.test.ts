@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Gateway } from '../../src/gateway/index.ts';
 import { EngineError } from '../../src/base/errors.ts';
+import type { ReadRoom } from '../../src/gridfs/index.ts';
 import { patternBytes } from '../support/file-store.ts';
 import { jsonOf, requestHead, withGateway } from './gateway-for-test.ts';
 import type { GatewayForTest } from './gateway-for-test.ts';
@@ -59,10 +60,11 @@ describe('a client that stops reading', () => {
     const store = { ...opened.opened.store, bucket: () => Object.assign(Object.create(bucket) as typeof bucket, {
       open: (asked: typeof file) => {
         const reader = open(asked);
-        return { grain: reader.grain, read: (first: number, last: number, take: (chunk: Uint8Array) => void) => reader.read(first, last, (chunk) => {
-          given += chunk.length;
-          take(chunk);
-        }) };
+        return { fills: reader.fills, read: async (first: number, last: number, room: ReadRoom) => {
+          const slices = await reader.read(first, last, room);
+          for (const { length } of slices) given += length;
+          return slices;
+        } };
       },
       byName: () => Promise.resolve(file),
     }), ping: () => Promise.resolve(), close: () => Promise.resolve() };

@@ -7,7 +7,7 @@ import { Binary, Document } from '../../src/bson/index.ts';
 import type { Value } from '../../src/bson/index.ts';
 import { namespaceOf } from '../../src/catalog/index.ts';
 import type { CatalogTransaction, Collection } from '../../src/catalog/index.ts';
-import { FileError, FileId } from '../../src/gridfs/index.ts';
+import { FileError, FileId, readBytes } from '../../src/gridfs/index.ts';
 import type { FileReader, StoredFile } from '../../src/gridfs/index.ts';
 import { patternBytes, StoreForTest } from '../support/file-store.ts';
 
@@ -22,7 +22,7 @@ async function withStore(work: (opened: StoreForTest) => Promise<void>): Promise
 
 async function readAll(reader: FileReader, file: StoredFile): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
-  await reader.read(0, file.length - 1, (bytes) => pieces.push(bytes.slice()));
+  await readBytes(reader, 0, file.length - 1, (bytes) => pieces.push(bytes.slice()));
   return concatBytes(pieces);
 }
 

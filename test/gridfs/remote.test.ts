@@ -10,7 +10,7 @@ import { Binary, BsonArray, BsonSymbol, DateTime, Document, Double } from '../..
 import type { Value } from '../../src/bson/index.ts';
 import { concatBytes } from '../../src/base/bytes.ts';
 import { openHostEnv } from '../../src/env/index.ts';
-import { FileError, FileId, openRemoteStore } from '../../src/gridfs/index.ts';
+import { FileError, FileId, openRemoteStore, readBytes } from '../../src/gridfs/index.ts';
 import type { FileBucket, FilePage, FileQuery, StoredFile } from '../../src/gridfs/index.ts';
 import { patternBytes, StoreForTest } from '../support/file-store.ts';
 import { openRemoteFor } from '../support/remote-store.ts';
@@ -35,7 +35,7 @@ async function withBoth(work: (both: Both) => Promise<void>): Promise<void> {
 
 async function readAll(bucket: FileBucket, file: StoredFile): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  if (file.chunkCount > 0) await bucket.open(file).read(0, file.length - 1, (chunk) => chunks.push(chunk.slice()));
+  if (file.chunkCount > 0) await readBytes(bucket.open(file), 0, file.length - 1, (chunk) => chunks.push(chunk.slice()));
   return concatBytes(chunks);
 }
 
@@ -164,15 +164,15 @@ describe('the remote store', () => {
     assert.deepEqual(changed, await here.bucket.byName('new', -1));
     assert.equal(await bucket.change(FileId.parse('s:none')!, { filename: 'new', metadata: new Map() }), undefined);
     const reader = bucket.open(file);
-    await reader.read(0, 2047, () => undefined);
+    await readBytes(reader, 0, 2047, () => undefined);
     await here.bucket.remove(file.id);
-    await assert.rejects(async () => reader.read(2048, 4095, () => undefined), code('gone'));
+    await assert.rejects(() => readBytes(reader, 2048, 4095, () => undefined), code('gone'));
   }));
 
   test('keeps no cursor open', () => withBoth(async ({ here, remote, bucket }) => {
     const file = await here.upload('x', patternBytes(3_000_000), { chunkSize: 100_000 });
     const reader = bucket.open(file);
-    await reader.read(0, 599_999, () => undefined);
+    await readBytes(reader, 0, 599_999, () => undefined);
     await bucket.list({ prefix: '', sort: { field: 'length', direction: 1 }, limit: 1, after: undefined, accepts: () => true });
     const client = await MongoClient.connect(remote.uri);
     const { metrics } = await client.db('admin').command({ serverStatus: 1 });

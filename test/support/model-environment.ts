@@ -6,7 +6,7 @@ import { must } from '../../src/base/assert.ts';
 import { EngineError } from '../../src/base/errors.ts';
 import type {
   Cursor, DictionaryId, DictionaryStatistics, Direction, EngineStatistics, Environment, KeyRange, Load, Seq, Soon, Totals,
-  Transaction, TransactionMode, VerifyReport,
+  Transaction, TransactionMode, ValuePart, VerifyReport,
 } from '../../src/engine/index.ts';
 import { ModelCursor } from './model-cursor.ts';
 import { coversKey, coveringSeq, ModelDictionary } from './model-dictionary.ts';
@@ -216,7 +216,7 @@ class ModelTransaction implements Transaction {
     return own !== undefined ? own.value : dictionary.read(key, this.snapshot);
   }
 
-  getPart(id: DictionaryId, key: Uint8Array, from: number, to: number): Soon<Uint8Array | undefined> {
+  getPart(id: DictionaryId, key: Uint8Array, { from, to }: ValuePart): Soon<Uint8Array | undefined> {
     return (this.get(id, key) as Uint8Array | undefined)?.subarray(from, to);
   }
 

@@ -158,7 +158,7 @@ export class SingleWrite implements WriteStep {
   /** Where large documents have been met it is asked first how long this one is: a large one waits for room before it is read. */
   #enterLarge(txn: CatalogTransaction, collection: Collection, key: RecordKey): Soon<void> {
     if (!holdLarge.has(collection)) return undefined;
-    return afterSoon(collection.peek(txn, key, 0, lengthBytes), (beginning) =>
+    return afterSoon(collection.peek(txn, key, { from: 0, to: lengthBytes }), (beginning) =>
       beginning === undefined || beginning.length < lengthBytes ? undefined : this.#options.series.enterLarge(readInt32(beginning, 0)),
     );
   }

@@ -28,15 +28,13 @@ export async function encodeBody(value: Uint8Array, codec: Codec, tasks: Tasks):
   return { bytes, checksums: checksumsOf(bytes), codec: compressed === undefined ? 0 : codec.id };
 }
 
-/** Memory for parts of values that are read at once: they are hashed where they lie. */
-export const partMemory: BlockHash = new BlockHash(1024 * 1024 + 2 * blockBytes);
 /** Other bytes are hashed by way of this. */
 const passing = new BlockHash(8 * blockBytes);
 
 /** Tells `found` the checksum of each block, in order; false as soon as that is. */
 function eachChecksum(bytes: Uint8Array, found: (checksum: number, block: number) => boolean): boolean {
-  const own = partMemory.memory;
-  if (bytes.buffer === own.buffer) return partMemory.each(bytes.byteOffset, bytes.byteOffset + bytes.length, found);
+  const own = BlockHash.over(bytes);
+  if (own !== undefined) return own.each(bytes.byteOffset, bytes.byteOffset + bytes.length, found);
   const { memory } = passing;
   for (let from = 0; from < bytes.length; from += memory.length) {
     const piece = bytes.subarray(from, from + memory.length);

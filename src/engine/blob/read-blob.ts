@@ -1,10 +1,12 @@
 // Reading a blob by one positioned read, and checking that it is the one that is wanted: head and body by checksum, dictionary and key by name
 // (law 23). What is not as it should be is `corruption` with file, offset, dictionary and key, and costs only itself.
 
+import { BlockHash } from '../../base/block-hash.ts';
 import { equalBytes } from '../../base/bytes.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Env } from '../../env/index.ts';
-import { decodeBody, decodeOnePiece, isBody, partMemory } from './blob-body.ts';
+import type { ValuePart } from '../types.ts';
+import { decodeBody, decodeOnePiece, isBody } from './blob-body.ts';
 import { blobBytes, blockBytes, decodeBlobHead, headBytes } from './blob-image.ts';
 import type { BlobHead } from './blob-image.ts';
 import type { HeadMemory, KnownHead } from './head-memory.ts';
@@ -126,27 +128,22 @@ function wantedHead(source: SegmentSource, wanted: WantedBlob, { head, checksum 
   return head;
 }
 
-/** Bytes `from` to `to`, not inside, of a value. */
-export interface ValuePart {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** For parts that are read at once; a longer part has its own. */
-const scratch = partMemory.memory;
+/** For parts that are read at once into no memory of the caller's; a longer part has its own. Hashed where they lie. */
+const scratch = new BlockHash(1024 * 1024 + 2 * blockBytes).memory;
 
 /**
  * A part of a value, as much of it as there is. What is stored as it is is read, and checked, no further than the part reaches; the bytes may be
- * overwritten by the next part that is read.
+ * overwritten by the next part that is read, where they are not in the caller's memory.
  */
 export function readPart(source: SegmentSource, env: Env, wanted: WantedBlob, part: ValuePart): Uint8Array | Promise<Uint8Array> {
   const { place, owner } = wanted;
   const to = Math.min(part.to, place.length);
-  const from = Math.min(part.from, to);
-  if (place.bytes !== blobBytes(owner.key.length, place.length)) return partOfWhole(source, env, wanted, { from, to });
-  const read = readBlocks(source, wanted, { from, to });
-  if (read === 'compressed') return partOfWhole(source, env, wanted, { from, to });
-  return read ?? heldWhile(source.segment(place.segment), () => readBlocksLater(source, env, wanted, { from, to }));
+  const whole = { from: Math.min(part.from, to), to };
+  if (place.bytes !== blobBytes(owner.key.length, place.length)) return partOfWhole(source, env, wanted, whole);
+  const blocks = blocksOf(wanted, { ...whole, memory: part.memory });
+  const read = readBlocks(source, wanted, blocks);
+  if (read === 'compressed') return partOfWhole(source, env, wanted, whole);
+  return read ?? heldWhile(source.segment(place.segment), () => readBlocksLater(source, env, wanted, blocks));
 }
 
 /** Keeps a segment from being removed between two reads. */
@@ -164,18 +161,32 @@ function partOfWhole(source: SegmentSource, env: Env, wanted: WantedBlob, { from
   return whole instanceof Promise ? whole.then((value) => value.subarray(from, to)) : whole.subarray(from, to);
 }
 
-/** What of a plain body has to be read for a part. */
-function blocksOf({ place, owner }: WantedBlob, { from, to }: ValuePart): { readonly before: number; readonly first: number; readonly begin: number; readonly end: number } {
+/** What of a plain body has to be read for a part, `first` the block that it begins with, and where: behind the `before` bytes that the head may need. */
+interface PartBlocks extends ValuePart {
+  readonly before: number;
+  readonly first: number;
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** In the caller's memory a part ends with the last block that there is room for. */
+function blocksOf({ place, owner }: WantedBlob, { from, to, memory }: ValuePart): PartBlocks {
+  const before = headBytes(owner.key.length, place.length);
   const first = Math.floor(from / blockBytes);
-  return { before: headBytes(owner.key.length, place.length), first, begin: first * blockBytes, end: Math.min(Math.ceil(to / blockBytes) * blockBytes, place.length) };
+  const begin = first * blockBytes;
+  const end = Math.min(Math.ceil(to / blockBytes) * blockBytes, place.length);
+  const room = memory === undefined || BlockHash.over(memory) === undefined ? 0 : memory.length - before;
+  if (room < Math.min(blockBytes, end - begin)) return { before, first, begin, end, from, to };
+  const behind = end - begin <= room ? end : begin + Math.floor(room / blockBytes) * blockBytes;
+  return { before, first, begin, end: behind, from, to: Math.min(to, behind), memory };
 }
 
 /** The part by reading its blocks, and the head where it is not known, at once; undefined: that is not quick. Whether a value is stored as it is is said by its head only. */
-function readBlocks(source: SegmentSource, wanted: WantedBlob, part: ValuePart): Uint8Array | 'compressed' | undefined {
+function readBlocks(source: SegmentSource, wanted: WantedBlob, part: PartBlocks): Uint8Array | 'compressed' | undefined {
   const { place } = wanted;
   const segment = source.segment(place.segment);
-  const { before, begin, end, first } = blocksOf(wanted, part);
-  const memory = before + end - begin <= scratch.length ? scratch : new Uint8Array(before + end - begin);
+  const { before, begin, end, first } = part;
+  const memory = part.memory ?? (before + end - begin <= scratch.length ? scratch : new Uint8Array(before + end - begin));
   const known = source.heads?.find(place.segment, place.offset);
   // From the beginning, head and blocks lie together.
   const found = known === undefined ? readHead(source, wanted, memory.subarray(0, begin === 0 ? before + end : before), before) : { head: wantedHead(source, wanted, known), beyond: 0 };
@@ -199,21 +210,29 @@ function readHead(source: SegmentSource, wanted: WantedBlob, target: Uint8Array,
   const length = source.segment(place.segment)?.readNow(target, place.offset);
   if (length === undefined) return undefined;
   source.counters.read += length;
+  return keptHead(source, wanted, { target, before, length });
+}
+
+/** The same, off the event loop. */
+async function readHeadLater(source: SegmentSource, env: Env, wanted: WantedBlob, { target, before }: { readonly target: Uint8Array; readonly before: number }): Promise<{ readonly head: BlobHead; readonly beyond: number }> {
+  return keptHead(source, wanted, { target, before, length: await readBytes(source, env, wanted, { target, at: 0 }) });
+}
+
+function keptHead(source: SegmentSource, wanted: WantedBlob, { target, before, length }: { readonly target: Uint8Array; readonly before: number; readonly length: number }): { readonly head: BlobHead; readonly beyond: number } {
   const head = checkedHead(source, wanted, target.subarray(0, Math.min(before, length)));
-  source.heads?.keep({ head, checksum: place.checksum });
+  source.heads?.keep({ head, checksum: wanted.place.checksum });
   return { head, beyond: length - before };
 }
 
-/** The same, off the event loop, into memory of its own. */
-async function readBlocksLater(source: SegmentSource, env: Env, wanted: WantedBlob, part: ValuePart): Promise<Uint8Array> {
-  const { before, begin, end, first } = blocksOf(wanted, part);
-  const memory = new Uint8Array(before + end - begin);
-  const isTogether = begin === 0;
-  const headRead = await readBytes(source, env, wanted, { target: memory.subarray(0, isTogether ? before + end : before), at: 0 });
-  const head = checkedHead(source, wanted, memory.subarray(0, Math.min(before, headRead)));
+/** The same, off the event loop, into memory of its own or the caller's. */
+async function readBlocksLater(source: SegmentSource, env: Env, wanted: WantedBlob, part: PartBlocks): Promise<Uint8Array> {
+  const { before, begin, end, first } = part;
+  const memory = part.memory ?? new Uint8Array(before + end - begin);
+  const known = source.heads?.find(wanted.place.segment, wanted.place.offset);
+  const { head, beyond } = known === undefined ? await readHeadLater(source, env, wanted, { target: memory.subarray(0, begin === 0 ? before + end : before), before }) : { head: wantedHead(source, wanted, known), beyond: 0 };
   if (head.codec !== 0) return await partOfWhole(source, env, wanted, part);
-  const blocks = memory.subarray(before);
-  const length = isTogether ? headRead - before : await readBytes(source, env, wanted, { target: blocks, at: before + begin });
+  const blocks = memory.subarray(before, before + end - begin);
+  const length = beyond > 0 ? beyond : await readBytes(source, env, wanted, { target: blocks, at: before + begin });
   if (length < blocks.length || !isBody(blocks, head.checksums, first)) throw damaged(source, wanted, 'the checksum does not match');
   return blocks.subarray(part.from - begin, part.to - begin);
 }
