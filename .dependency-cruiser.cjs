@@ -45,7 +45,7 @@ const engineParts = {
 /** Runtime package -> the only place that knows it, so that each can be replaced by touching one folder. */
 const packageOwners = {
   bson: 'src/bson/',
-  '@bokuweb/zstd-wasm': 'src/env/',
+  '@foxglove/wasm-zstd': 'src/env/',
   '@fastify/busboy': 'src/gateway/',
   mongodb: 'src/gridfs/remote\\.ts$',
   mrmime: 'src/gateway/',
