@@ -11,6 +11,7 @@ import { BlobWrites } from './blob-writes.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { encodeReference } from './run/blob-reference.ts';
 import { isReference } from './tree/found.ts';
+import type { Found } from './tree/found.ts';
 import type { Tree } from './tree/tree.ts';
 import type { EngineTransaction } from './transaction.ts';
 import type { DictionaryId } from './types.ts';
@@ -183,7 +184,7 @@ export class BlobCollector {
     const tree = state.trees.get(head.dictionary as DictionaryId);
     if (tree === undefined || tree.isGoing) return undefined;
     try {
-      const found = await reads.search(tree, head.key, transaction.snapshot);
+      const found = await searched(reads, tree, head.key, transaction.snapshot);
       if (!isReference(found) || found.segment !== segment.number || found.offset !== head.offset) return undefined;
       // A merge makes a plain value of it and of its updates, which the new reference would hide.
       if (found.updates !== undefined) return undefined;
@@ -240,6 +241,15 @@ async function* readableHeads({ state }: EngineParts, segment: BlobSegment): Asy
     });
     if (next === undefined || next.done === true) return;
     yield next.value;
+  }
+}
+
+/** What is there of a key. What the disk does not give is damaged: a read that fails ends nothing, as a write does. */
+async function searched(reads: EngineParts['reads'], tree: Tree, key: Uint8Array, snapshot: number): Promise<Found> {
+  try {
+    return await reads.search(tree, key, snapshot);
+  } catch (error) {
+    throw error instanceof EngineError && error.code === 'io' ? new EngineError('corruption', error.message, { cause: error, place: error.place }) : error;
   }
 }
 

@@ -4,11 +4,10 @@
 import { EngineError } from '../base/errors.ts';
 import { Roster } from '../base/roster.ts';
 import type { DirectoryLock, Env } from '../env/index.ts';
-import { backUp, unfinishedDataFile } from './backup/hot-backup.ts';
+import { backUp } from './backup/hot-backup.ts';
+import { makeDurableDirectory, openStore } from './data-directory.ts';
 import { Background } from './background.ts';
-import type { CheckpointRoot } from './block/block-number.ts';
 import { BlobCollector } from './blob-collector.ts';
-import { BlockStore } from './block/block-store.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -214,31 +213,8 @@ export async function openEnvironment(env: Env, path: string, options: Partial<E
   }
 }
 
-/**
- * Makes the directory and its missing parents, each durably in its own parent (law 24). Those that are there may have been made by a process that ended
- * before it synced their names, so until the data file is there every name on the way is synced.
- */
-async function makeDurableDirectory(env: Env, path: string): Promise<void> {
-  if (await env.files.exists(`${path}/data.frond`)) return;
-  for (let at = path; parentOf(at) !== at; at = parentOf(at)) {
-    const wasThere = await env.files.exists(at);
-    if (!wasThere) await env.files.makeDirectory(at);
-    await env.files.syncDirectory(parentOf(at)).catch((cause: unknown) => {
-      // A parent that may be passed and not read: its names were not made here.
-      if (!wasThere || !(cause instanceof EngineError && cause.code === 'io')) throw cause;
-    });
-  }
-}
-
-function parentOf(path: string): string {
-  const trimmed = path.replace(/\/+$/, '');
-  const slash = trimmed.lastIndexOf('/');
-  if (slash < 0) return '.';
-  return slash === 0 ? '/' : trimmed.slice(0, slash);
-}
-
 async function openLocked(env: Env, path: string, options: EngineOptions, lock: DirectoryLock): Promise<Environment> {
-  const { store, root } = await openStore(env, path);
+  const { store, root } = await openStore(env, path, options.unfinished === true);
   const state = new EngineState(env, path, options, store);
   const parts = new Parts(state);
   const checkpoints = new Checkpoints(state, root?.dictionaryTable);
@@ -269,12 +245,4 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
 /** A transaction of the environment itself. */
 function beginMove(engine: EngineParts): EngineTransaction {
   return new EngineTransaction(engine, ownTransaction, 'snapshot', engine.state.visible);
-}
-
-async function openStore(env: Env, path: string): Promise<{ store: BlockStore; root: CheckpointRoot | undefined }> {
-  const file = `${path}/data.frond`;
-  if (await env.files.exists(file)) return await BlockStore.open(env, file);
-  const part = `${path}/${unfinishedDataFile}`;
-  if (await env.files.exists(part)) throw new EngineError('corruption', `${path} holds a backup that was cut off`, { place: { file: part } });
-  return { store: await BlockStore.create(env, file), root: undefined };
 }

@@ -11,7 +11,7 @@ import type { Edit } from './tree/edit.ts';
 import { applyEdit } from './tree/edit.ts';
 import { isHindrance } from './tree/job/hindrance.ts';
 import type { JobContext } from './tree/job/job-context.ts';
-import type { JobAnswer, JobStep } from './tree/job/request.ts';
+import type { JobAnswer, JobRequest, JobStep } from './tree/job/request.ts';
 import type { Extent, TreeNode } from './tree/node.ts';
 import { nodeBytes } from './tree/node.ts';
 import { SpilledFront } from './tree/spilled.ts';
@@ -78,8 +78,7 @@ export class JobRunner {
     while (step.done !== true) {
       let answer: JobAnswer;
       try {
-        const request = step.value;
-        answer = request.kind === 'node' ? await this.#node(tree, request.number) : await this.#merges.run(tree, request.work, written);
+        answer = await this.#answer(tree, step.value, written);
       } catch (error) {
         if (!isHindrance(error)) throw error;
         isHindered = true;
@@ -89,6 +88,29 @@ export class JobRunner {
       step = job.next(answer);
     }
     return { edit: step.value, isHindered };
+  }
+
+  async #answer(tree: Tree, request: JobRequest, written: BlockNumber[]): Promise<JobAnswer> {
+    if (request.kind === 'merge') return await this.#merges.run(tree, request.work, written);
+    if (request.kind === 'node') return await this.#node(tree, request.number);
+    if (request.kind === 'damaged') return { indexes: await this.#damagedOf(tree, request.extent) };
+    const block = await this.#state.store.writeData(request.image, this.#state.isFull);
+    written.push(block);
+    return { block, fences: request.fences };
+  }
+
+  /** Reads each basement of an extent by itself. */
+  async #damagedOf(tree: Tree, extent: Extent): Promise<number[]> {
+    const indexes: number[] = [];
+    for (let index = 0; index < extent.fences.length; index++) {
+      try {
+        await this.#parts.run(tree, extent, index);
+      } catch (error) {
+        if (!isHindrance(error) && !(error instanceof EngineError && error.code === 'io')) throw error;
+        indexes.push(index);
+      }
+    }
+    return indexes;
   }
 
   /** A node; one that the disk does not give is damaged. */

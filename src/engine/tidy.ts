@@ -1,5 +1,6 @@
 // Idle work that gives space back: fronts that would free much are flushed, loose nodes tidied (tree/job/tidy-job.ts), blocks moved down in the
-// file so that its tail can be cut by the next checkpoint. One bounded piece a step; it ends by itself when there is nothing left to gain.
+// file so that its tail can be cut by the next checkpoint. Before that, what is there twice and has one whole copy left is written again. One
+// bounded piece a step; it ends by itself when there is nothing left to gain.
 
 import { EngineError } from '../base/errors.ts';
 import type { BlockNumber } from './block/block-number.ts';
@@ -45,7 +46,7 @@ export class Tidy {
   /** Does one piece. */
   async step(): Promise<TidyResult> {
     const { state } = this.#parts;
-    if (this.#tidyAt === state.visible || state.isFull) return 'idle';
+    if ((this.#tidyAt === state.visible && !state.store.isHalved) || state.isFull) return 'idle';
     const result = await this.#step(state.isTight);
     if (result === 'idle') this.#tidyAt = state.visible;
     return result;
@@ -62,6 +63,11 @@ export class Tidy {
     const full = this.#fullestFront();
     if (full !== undefined) {
       state.freeze(full);
+      return 'done';
+    }
+    if (state.store.isHalved) {
+      await state.fileGate.pass(() => state.store.makeWhole());
+      this.#freed = true;
       return 'done';
     }
     for (const tree of state.loose) {

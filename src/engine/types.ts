@@ -88,6 +88,8 @@ export interface EngineOptions {
   readonly treeWorker: boolean;
   /** Functions of `update`. Files that name others are refused as `format`, when it is met. */
   readonly updates?: UpdateTable;
+  /** Makes a new directory that does not open as long as `finishDirectory` was not called after it was closed. */
+  readonly unfinished?: boolean;
   /** What a dictionary gets whose creator says nothing. */
   readonly dictionary: DictionaryOptions;
 }

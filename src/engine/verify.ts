@@ -1,6 +1,6 @@
-// Checking everything that is on disk: superblocks, block table and meta blocks (the store), then every tree from its root (tree-check.ts). A tree is walked
-// as it is; one that changes faster than it can be walked is walked as a checkpoint has it, which is held meanwhile, and what is in the log only as the log
-// has it. So writers go on, and nothing is passed over.
+// Checking everything that is on disk: superblocks, block table and meta blocks (the store), the log as far as a recovery might read it, then every tree
+// from its root (tree-check.ts). A tree is walked as it is; one that changes faster than it can be walked is walked as a checkpoint has it, which is held
+// meanwhile. So writers go on, and nothing is passed over.
 
 import { AssertionError, EngineError } from '../base/errors.ts';
 import type { Codecs } from '../env/index.ts';
@@ -20,6 +20,7 @@ import type { Miss, Tree, TreeRecord } from './tree/tree.ts';
 import { TreeCheck } from './tree-check.ts';
 import type { TreeView } from './tree-check.ts';
 import type { DictionaryId, VerifyProblem, VerifyReport } from './types.ts';
+import { checkLog } from './wal/log-check.ts';
 
 /** What was found so far. */
 interface Found {
@@ -37,6 +38,7 @@ export async function verifyEnvironment(engine: EngineParts): Promise<VerifyRepo
   await state.fileGate.alone(async () => {
     for await (const problem of state.store.verify()) found.problems.push({ ...problem });
   });
+  found.problems.push(...(await checkLog(state.env, state.log)));
   const before = { jobs: state.counters.jobs, dropped: state.dropped.size };
   const restless = new Set<DictionaryId>();
   for (const tree of [...state.trees.values()]) {

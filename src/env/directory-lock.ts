@@ -60,6 +60,11 @@ class LockAttempt {
     throw pathError(this.#path(lockName), 'the lock could not be taken: others come and go without end');
   }
 
+  /** `locked` when a live process has the directory; takes nothing. */
+  async look(): Promise<void> {
+    await this.#walk();
+  }
+
   /** The name under which the lock is ours now, or undefined when another attempt came between. */
   async #try(): Promise<string | undefined> {
     const end = await this.#walk();
@@ -161,6 +166,20 @@ export async function takeDirectoryLock(directory: string): Promise<DirectoryLoc
     throw error;
   }
   return { release: async () => releaseLock(directory, own, server) };
+}
+
+/** What answers say that nothing can be written: a file system mounted for reading, another user's directory. */
+const unwritable: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
+
+/** As `takeDirectoryLock`, for one who only reads: where no lock can be written it is enough that no live process has the directory. */
+export async function lockForReading(directory: string): Promise<DirectoryLock> {
+  try {
+    return await takeDirectoryLock(directory);
+  } catch (error) {
+    if (!unwritable.has(codeOf(error))) throw error;
+    await new LockAttempt(directory, await ownHolder(randomBytes(8).toString('hex'))).look();
+    return { release: async () => Promise.resolve() };
+  }
 }
 
 async function releaseLock(directory: string, own: LockHolder, server: Server | undefined): Promise<void> {

@@ -58,6 +58,9 @@ export interface FileSystem {
   writeWhole(path: string, content: Uint8Array): Promise<void>;
   /** Bytes that this process could still write to the file system that holds `path`. */
   freeBytes(path: string): Promise<number>;
-  /** Takes the directory for this process, LOCK file and all. In use, also by this process itself: `locked` with the holder's pid in `place`. */
-  lockDirectory(path: string): Promise<DirectoryLock>;
+  /**
+   * Takes the directory for this process, LOCK file and all. In use, also by this process itself: `locked` with the holder's pid in `place`. Who only
+   * reads need not be able to write there: then it is looked whether somebody has it.
+   */
+  lockDirectory(path: string, use?: 'reading'): Promise<DirectoryLock>;
 }

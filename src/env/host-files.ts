@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import * as fsp from 'node:fs/promises';
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
-import { takeDirectoryLock } from './directory-lock.ts';
+import { lockForReading, takeDirectoryLock } from './directory-lock.ts';
 import { closedError, hostError, pathError } from './file-errors.ts';
 import type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
 import { bytesPassed } from './garbage.ts';
@@ -273,8 +273,8 @@ export class HostFiles implements FileSystem {
     return bavail * bsize;
   }
 
-  async lockDirectory(path: string): Promise<DirectoryLock> {
-    return guard(takeDirectoryLock(path), posix.join(path, 'LOCK'));
+  async lockDirectory(path: string, use?: 'reading'): Promise<DirectoryLock> {
+    return guard(use === 'reading' ? lockForReading(path) : takeDirectoryLock(path), posix.join(path, 'LOCK'));
   }
 }
 

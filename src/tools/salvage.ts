@@ -5,7 +5,7 @@ import { CommandError, EngineError } from '../base/errors.ts';
 import { describeValue, Document, validateDocument } from '../bson/index.ts';
 import { namespaceOf, openCatalog, salvagedName, updateTable } from '../catalog/index.ts';
 import type { Catalog, Collection, SalvagedName } from '../catalog/index.ts';
-import { openEnvironment, readDirectory } from '../engine/index.ts';
+import { finishDirectory, openEnvironment, readDirectory } from '../engine/index.ts';
 import type { Damage, DictionaryId, DirectoryReader, FoundRow } from '../engine/index.ts';
 import type { Env } from '../env/index.ts';
 
@@ -42,16 +42,23 @@ export async function salvageDirectory(env: Env, order: SalvageOrder): Promise<S
   const damages: Damage[] = [];
   const reader = await readDirectory(env, order.from, (damage) => damages.push(damage), updateTable.functions);
   try {
-    const engine = await openEnvironment(env, order.to, { cacheBytes: order.cacheBytes, updates: updateTable });
-    try {
-      const salvage = new Salvage(reader, await openCatalog(engine, env), order);
-      await salvage.run(() => damages.some(({ dictionary }) => dictionary === catalogDictionary));
-      return { ...salvage.counts, losses: [...damages.map(inWords), ...salvage.losses] };
-    } finally {
-      await engine.close();
-    }
+    const report = await copyInto(env, reader, order, damages);
+    // What was cut off before does not open: nobody shall take a part of the documents for all of them.
+    await finishDirectory(env, order.to);
+    return report;
   } finally {
     await reader.close();
+  }
+}
+
+async function copyInto(env: Env, reader: DirectoryReader, order: SalvageOrder, damages: readonly Damage[]): Promise<SalvageReport> {
+  const engine = await openEnvironment(env, order.to, { cacheBytes: order.cacheBytes, updates: updateTable, unfinished: true });
+  try {
+    const salvage = new Salvage(reader, await openCatalog(engine, env), order);
+    await salvage.run(() => damages.some(({ dictionary }) => dictionary === catalogDictionary));
+    return { ...salvage.counts, losses: [...damages.map(inWords), ...salvage.losses] };
+  } finally {
+    await engine.close();
   }
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { SimEnv } from '../sim/sim-env.ts';
 import { runConcurrent, runImages, runLives } from './crash-history.ts';
 import { runDamage } from './damage-history.ts';
+import { runWeather } from './hard-history.ts';
 import { History } from './history.ts';
 import type { OpenEnvironment } from './history.ts';
 import { failWrites } from './nth-io.ts';
@@ -26,6 +27,7 @@ const kinds: Readonly<Record<Kind, (open: OpenEnvironment, seed: number) => Prom
   lives: (open, seed) => runLives(open, seed, 5),
   'failing writes': (open, seed) => failWrites(open, seed, false),
   damage: (open, seed) => runDamage(open, seed),
+  'large weather': (open, seed) => runWeather(withLargeValues(open), seed, 3),
   'large history': async (open, seed) => {
     const sim = await SimEnv.create({ seed });
     return sim.run(() => History.run(withLargeValues(open), sim, { seed, operations: 300 }));

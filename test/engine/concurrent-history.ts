@@ -36,6 +36,8 @@ const encode = (text: string): Uint8Array => encoder.encode(text);
 /** Codes with which a transaction may end here. */
 const expected: ReadonlySet<string> = new Set(['write-conflict', 'deadlock', 'locked', 'unknown-dictionary', 'too-large']);
 
+const nothing: ReadonlySet<string> = new Set();
+
 /** Everything that was committed, and seen. */
 export class Ledger {
   readonly options: Partial<EngineOptions>;
@@ -46,9 +48,17 @@ export class Ledger {
   /** Newest seq that was acknowledged. */
   ackedSeq: number = 0;
   marks: number = 0;
+  /** Codes with which the disk may refuse a piece of work at the moment. */
+  weather: ReadonlySet<string> = new Set();
 
   constructor(options: Partial<EngineOptions>) {
     this.options = options;
+  }
+
+  /** Notes a refusal that can be; anything else is thrown on. */
+  note(error: unknown, codes: ReadonlySet<string>): void {
+    if (!(error instanceof EngineError && (codes.has(error.code) || this.weather.has(error.code)))) throw error;
+    this.refused.set(error.code, (this.refused.get(error.code) ?? 0) + 1);
   }
 
   /** Under delayed durability the newest acknowledged commits may go; never in their middle. */
@@ -123,7 +133,7 @@ export class Clients {
     for (let i = this.#dictionaries.length; i < 2; i++) await this.#create();
     let left = transactions;
     const client = async (): Promise<void> => {
-      while (left-- > 0) await this.#one();
+      while (left-- > 0) await this.#one().catch((error: unknown) => this.#ledger.note(error, nothing));
     };
     await Promise.all(Array.from({ length: this.#random.pick([1, 3, 6]) }, client));
     const { cacheBytesUsed } = this.#engine.statistics();
@@ -174,8 +184,7 @@ export class Clients {
       commit.seq = await transaction.commit();
       this.#ledger.ackedSeq = Math.max(this.#ledger.ackedSeq, commit.seq);
     } catch (error) {
-      if (!(error instanceof EngineError && expected.has(error.code))) throw error;
-      this.#ledger.refused.set(error.code, (this.#ledger.refused.get(error.code) ?? 0) + 1);
+      this.#ledger.note(error, expected);
       this.#forget(commit);
       transaction.abort();
     }

@@ -12,7 +12,7 @@ import type { OpenEnvironment } from './history.ts';
 import { assertState, catalog, Clients, Ledger } from './concurrent-history.ts';
 
 /** Small everything, locks that are waited for shortly, sometimes a cache in which commits are applied in slices. */
-function clientOptions(random: SimRandom): Partial<EngineOptions> {
+export function clientOptions(random: SimRandom): Partial<EngineOptions> {
   return { ...smallOptions(random), lockWaitMs: random.pick([5, 100, 30_000]) };
 }
 
@@ -23,7 +23,7 @@ export interface Tally {
   readonly points: number;
 }
 
-function tallyOf(ledger: Ledger, points: number): Tally {
+export function tallyOf(ledger: Ledger, points: number): Tally {
   return { commits: ledger.commits.length, refused: ledger.refused, points };
 }
 
@@ -143,7 +143,7 @@ async function newestMarked(ledger: Ledger, engine: Environment): Promise<number
 }
 
 /** Judges what a start finds, by the marks of commits; those that are not there are forgotten. */
-async function resume(ledger: Ledger, engine: Environment): Promise<void> {
+export async function resume(ledger: Ledger, engine: Environment): Promise<void> {
   const found = engine.visible;
   if (ledger.isDurable) assert.ok(found >= ledger.ackedSeq, `seq ${ledger.ackedSeq} was acknowledged, ${found} is there`);
   assert.deepEqual((await engine.verify()).problems, []);

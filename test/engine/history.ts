@@ -2,6 +2,7 @@
 // must be the same. One seed gives one history. Nothing is done twice at a time here: crash-history.ts has commits that overlap.
 
 import assert from 'node:assert/strict';
+import { crc32c } from '../../src/base/crc32c.ts';
 import { EngineError } from '../../src/base/errors.ts';
 import type { openEnvironment, Cursor, DictionaryId, Durability, EngineOptions, Environment, Transaction, TransactionMode } from '../../src/engine/index.ts';
 import type { Env } from '../../src/env/index.ts';
@@ -355,7 +356,7 @@ export function updated(value: Uint8Array | undefined, { number, argument }: { r
 const allOfIt = { rows: 1000, bytes: 1_000_000 };
 
 export function hex(bytes: Uint8Array): string {
-  return bytes.length > 64 ? `${Buffer.from(bytes.subarray(0, 8)).toString('hex')}*${bytes.length}` : Buffer.from(bytes).toString('hex');
+  return bytes.length > 64 ? `${Buffer.from(bytes.subarray(0, 8)).toString('hex')}*${bytes.length}.${crc32c(bytes)}` : Buffer.from(bytes).toString('hex');
 }
 
 /** All rows of a dictionary as text. */

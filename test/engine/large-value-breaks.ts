@@ -11,6 +11,10 @@ const spaceComesBack = scenario('large values that are overwritten or deleted gi
 
 export const largeValueBreaks: readonly PlantedBreak[] = [
   {
+    law: '25', name: 'a read that fails in the collector of large values ends everything', caught: seeded('large weather')(15),
+    file: 'blob-collector.js', from: "throw error instanceof EngineError && error.code === 'io' ?", to: 'throw false ?',
+  },
+  {
     law: '11', name: 'a batch that updates have removed rows of is short', caught: scenario('a batch is full though updates have removed rows of it'),
     file: 'cursor.js', from: 'if (!batch.hasGone || this.#ended)', to: 'if (batch.length > 0 || this.#ended)',
   },

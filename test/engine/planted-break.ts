@@ -4,7 +4,7 @@ import type { Break } from '../support/plant.ts';
 
 /** What is run against a copy: a kind of history and its seed, or the name of a scenario. */
 export type Catcher =
-  | { readonly by: 'history' | 'ranges' | 'clients' | 'images' | 'lives' | 'failing writes' | 'damage' | 'large history' | 'large clients' | 'large images' | 'large lives'; readonly seed: number }
+  | { readonly by: 'history' | 'ranges' | 'clients' | 'images' | 'lives' | 'failing writes' | 'damage' | 'large weather' | 'large history' | 'large clients' | 'large images' | 'large lives'; readonly seed: number }
   | { readonly by: 'scenario'; readonly name: string };
 
 export interface PlantedBreak extends Break {

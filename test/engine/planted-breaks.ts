@@ -363,8 +363,12 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'wal/log-reader.js', from: 'if (header.synced > this.#newest)', to: 'if (false)',
   },
   {
-    law: '21', name: 'a log that is gone is an empty log', caught: scenario('a log that is gone is refused'),
+    law: '21', name: 'a log that is gone is an empty log', caught: scenario('a log that is gone is refused, and so is a data file'),
     file: 'wal/redo-log.js', from: 'if (lastSeq < recovery.upTo)', to: 'if (false)',
+  },
+  {
+    law: '21', name: 'a directory whose data file is gone is a new one', caught: scenario('a log that is gone is refused, and so is a data file'),
+    file: 'data-directory.js', from: '(await listSegments(env, log)).length > 0', to: 'false',
   },
   {
     law: '21', name: 'two groups are in flight', caught: images(1),

@@ -6,6 +6,9 @@ import { test } from 'node:test';
 import { compareBytes } from '../../src/base/bytes.ts';
 import type { Damage, DictionaryId, EngineOptions, Environment } from '../../src/engine/index.ts';
 import { openEnvironment, readDirectory } from '../../src/engine/index.ts';
+import { unitBytes } from '../../src/engine/block/block-number.ts';
+import { FoundStore } from '../../src/engine/salvage/found-store.ts';
+import { decodeNode } from '../../src/engine/tree/node.ts';
 import { SimEnv } from '../sim/sim-env.ts';
 import { SimRandom } from '../sim/sim-random.ts';
 
@@ -129,6 +132,74 @@ test('so it does where most values are large ones, in segments of their own', as
   const reported = await flipBits({ ...options, blobSegmentBytes: 30_000, dictionary: { ...options.dictionary, largeValueBytes: 50 } });
   assert.ok(reported > flips / 20, 'flips hit what is in use');
   context.diagnostic(`${String(flips)} flips, ${String(reported)} of them in bytes that are in use`);
+});
+
+/** Places of all basements of the leaves of a dictionary, and both copies of its root. */
+async function leavesOf(sim: SimEnv, id: DictionaryId): Promise<{ readonly basements: readonly number[]; readonly root: readonly number[] }> {
+  const store = await FoundStore.open(sim, '/data/data.frond', ({ message }) => assert.fail(message));
+  const tree = store.trees.find((record) => record.id === id);
+  assert.ok(tree !== undefined && tree.height > 0);
+  const basements: number[] = [];
+  const numbers = [tree.root];
+  for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at] as typeof tree.root;
+    const node = decodeNode(number, await store.readMeta(number));
+    if (node.kind === 'internal') numbers.push(...node.children);
+    else if (node.extent !== undefined) for (let i = 0; i < node.extent.fences.length; i++) basements.push((store.offsetOf(node.extent.block) ?? 0) + node.extent.fences.storedOffset(i) + 5);
+  }
+  const place = store.places.get(tree.root);
+  assert.ok(place !== undefined);
+  await store.close();
+  return { basements, root: [place.first, place.second].map((unit) => unit * unitBytes + 40) };
+}
+
+test('large values whose references are lost are found by the keys that they name; what the log says of these keys holds', async () => {
+  const first = await SimEnv.create({ seed: 5 });
+  const given = { ...options, blobSegmentBytes: 30_000, dictionary: { ...options.dictionary, pageBytes: 4096, largeValueBytes: 50 } };
+  const id = 2 as DictionaryId;
+  const expected = new Map<string, string>();
+  await first.run(async () => {
+    const engine = await openEnvironment(first, '/data', given);
+    const txn = engine.begin('statement');
+    assert.equal(txn.createDictionary(), id);
+    await txn.commit();
+    const write = async (from: number, to: number, what: string | undefined): Promise<void> => {
+      const txn = engine.begin('statement');
+      for (let i = from; i < to; i++) {
+        const key = `key ${String(i).padStart(5, '0')}`;
+        const value = `${what ?? ''} ${key} ${'v'.repeat(60)}`;
+        if (what === undefined) {
+          await txn.remove(id, text.encode(key));
+          expected.delete(key);
+        } else {
+          await txn.put(id, text.encode(key), text.encode(value));
+          expected.set(key, value);
+        }
+      }
+      await txn.commit();
+    };
+    for (let round = 0; round < 3; round++) for (let i = 0; i < 900; i += 50) await write(i, i + 50, `round ${String(round)}`);
+    await first.clock.sleep(5000);
+    await engine.checkpoint();
+    // These are in the log only.
+    await write(100, 130, undefined);
+    await write(200, 230, 'late');
+    await write(900, 910, 'new');
+  });
+  for (const what of ['basements', 'root'] as const) {
+    const sim = first.crash('power', 1);
+    await sim.run(async () => {
+      for (const offset of (await leavesOf(sim, id))[what]) sim.files.corrupt('/data/data.frond', offset, 1);
+      const damages: Damage[] = [];
+      const reader = await readDirectory(sim, '/data', (damage) => damages.push(damage));
+      const found = new Map<string, string>();
+      const decoder = new TextDecoder();
+      for await (const rows of reader.rows(id)) for (const { key, value } of rows) found.set(decoder.decode(key), decoder.decode(value));
+      await reader.close();
+      assert.deepEqual([...found], [...expected].sort(([a], [b]) => (a < b ? -1 : 1)), what);
+      assert.ok(damages.some(({ message }) => message.includes('large values that name such keys')), `what is lost is said: ${JSON.stringify(damages[0])}`);
+    });
+  }
 });
 
 test('with both copies of the newest superblock gone the older checkpoint and the log still give what they have', async () => {

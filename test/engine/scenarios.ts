@@ -6,6 +6,7 @@ import { EngineError } from '../../src/base/errors.ts';
 import type { DictionaryId, EngineOptions, Transaction } from '../../src/engine/index.ts';
 import { SimEnv } from '../sim/sim-env.ts';
 import type { OpenEnvironment } from './history.ts';
+import { damageScenarios } from './damage-scenarios.ts';
 import { fullDiskScenarios } from './full-disk-scenarios.ts';
 import { conflictWithRange, deleteAllUnread, deleteOlder, deletePart, deleteUnderReader, pointsBesideRange, rangeLocks } from './range-scenarios.ts';
 import { largeValueScenarios } from './large-value-scenarios.ts';
@@ -189,6 +190,12 @@ async function missingLog(open: OpenEnvironment): Promise<void> {
   });
   const next = sim.crash('power');
   await next.run(async () => {
+    // Without its data file a directory is not a new one, though its log begins with the first record; nothing is made there.
+    const dataFile = await next.files.readAll('/data/data.frond');
+    await next.files.remove('/data/data.frond');
+    await assertCode(() => open(next, '/data', { cacheBytes: MiB }), 'corruption');
+    assert.equal(await next.files.exists('/data/data.frond'), false);
+    await next.files.writeWhole('/data/data.frond', dataFile);
     for (const name of await next.files.list('/data/log')) await next.files.remove(`/data/log/${name}`);
     await assertCode(() => open(next, '/data', { cacheBytes: MiB }), 'corruption');
   });
@@ -379,7 +386,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'a commit applied in slices is seen whole or not at all': seenWhole,
   'a commit applied in slices is flushed whole': freezeInTheMiddle,
   'damage in the log is refused and named, a torn end is cut': damagedLog,
-  'a log that is gone is refused': missingLog,
+  'a log that is gone is refused, and so is a data file': missingLog,
   'nothing of a recycled segment comes back': recycledSegments,
   'a checkpoint that failed poisons': failedCheckpoint,
   'totals that cancel out pin no log': cancelledTotals,
@@ -408,4 +415,5 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   ...spaceScenarios,
   ...stampScenarios,
   ...fullDiskScenarios,
+  ...damageScenarios,
 };

@@ -57,6 +57,23 @@ test('a tree that never rests is verified as a checkpoint has it, and its damage
   });
 });
 
+test('damage in the log is named with its place; beside a writer whose segments are used again nothing is', async () => {
+  await withEngine(openEnvironment, { ...small, frontBytes: 1e6, logBytes: 400_000, logSegmentBytes: 131_072 }, async (engine, id, sim) => {
+    for (let i = 0; i < 80; i++) await fill(engine, id, i * 10, 10);
+    assert.deepEqual((await engine.verify()).problems, []);
+    const [older, current] = (await sim.files.list('/data/log')).map((name) => `/data/log/${name}`).sort();
+    assert.ok(older !== undefined && current !== undefined);
+    for (const [file, offset] of [[older, 5 * 4096 + 60], [older, 3], [current, 70]] as const) {
+      sim.files.corrupt(file, offset, 8);
+      const { problems } = await engine.verify();
+      assert.deepEqual(problems.map((problem) => [problem.file, problem.offset]), [[file, offset - (offset % 4096)]]);
+      sim.files.corrupt(file, offset, 8);
+    }
+    for (let i = 0; i < 2; i++) assert.deepEqual((await verifyBesideWriter(engine, id)).problems, []);
+    assert.ok(engine.statistics().logBytesWritten > 800_000, 'segments were used again');
+  });
+});
+
 test('an update in a leaf is named', async () => {
   // A merge into leaves that folds nothing leaves updates in them.
   const merging = await plant('engine', 'index.js', { file: 'tree/job/merge-work.js', from: 'atLeaf: true, ranges: work.ranges, ...foldingBy(means)', to: 'atLeaf: true, ranges: work.ranges' });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,5 +162,26 @@ test('a directory with a path longer than a socket name allows can be locked', a
     await refusedBy(long, process.pid);
     await lock.release();
     assert.deepEqual(await files.list(long), []);
+  });
+});
+
+test('who only reads has a directory in which it cannot write, unless a live process has it', async () => {
+  const root = process.getuid?.() === 0;
+  await inDirectory(async (directory) => {
+    const nobody = 65534;
+    if (root) await chown(directory, nobody, nobody);
+    const child = spawn(process.execPath, [script, directory], { stdio: ['pipe', 'pipe', 'inherit'], ...(root ? { uid: nobody, gid: nobody } : {}) });
+    assert.equal(await answer(child), 'got');
+    await chmod(directory, 0o555);
+    if (root) process.seteuid?.(nobody);
+    try {
+      await assert.rejects(files.lockDirectory(directory, 'reading'), (error: unknown) => error instanceof EngineError && error.code === 'locked' && error.place.pid === child.pid);
+      await end(child, 'kill');
+      await assert.rejects(files.lockDirectory(directory), { code: 'io' });
+      await (await files.lockDirectory(directory, 'reading')).release();
+    } finally {
+      if (root) process.seteuid?.(0);
+      await chmod(directory, 0o755);
+    }
   });
 });

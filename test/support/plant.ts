@@ -33,7 +33,8 @@ export async function plant(layer: string, entry: string, change: Break): Promis
   planted++;
   // Beside the layer, at the same depth: what it imports from other layers is found where it always is.
   const copy = join(compiled, `planted-${String(process.pid)}-${String(planted)}`);
-  cpSync(join(compiled, layer), copy, { recursive: true });
+  // Nothing but modules: maps and declarations are as much again, and nobody reads them.
+  cpSync(join(compiled, layer), copy, { recursive: true, filter: (path) => !path.endsWith('.map') && !path.endsWith('.d.ts') });
   try {
     breakLine(copy, change);
     if (change.and !== undefined) breakLine(copy, change.and);

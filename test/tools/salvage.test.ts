@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EngineError } from '../../src/base/errors.ts';
 import { BsonArray } from '../../src/bson/index.ts';
 import { namespaceOf, openCatalog, updateTable } from '../../src/catalog/index.ts';
 import { openEnvironment } from '../../src/engine/index.ts';
@@ -34,4 +35,20 @@ test('empty and partitioned collections are brought whole', async () => {
   assert.notEqual(await safe.collection(txn, namespaceOf('test', 'empty')), undefined);
   txn.abort();
   await again.close();
+});
+
+test('a salvage that was cut off leaves a directory that does not open', async () => {
+  const env = await openMemoryEnv();
+  const engine = await openEnvironment(env, '/data', { cacheBytes: 8 << 20, updates: updateTable });
+  const catalog = await openCatalog(engine, env);
+  await catalog.run((txn) => catalog.create(txn, people, doc({})));
+  await insertAll(catalog, Array.from({ length: 1200 }, (_, i) => doc({ _id: i })));
+  await engine.close();
+  const progress = (_: string, documents: number): void => {
+    if (documents > 500) throw new EngineError('closed', 'cut off');
+  };
+  await assert.rejects(salvageDirectory(env, { from: '/data', to: '/safe', cacheBytes: 8 << 20, progress }), { code: 'closed' });
+  for (const work of [() => openEnvironment(env, '/safe'), () => salvageDirectory(env, { from: '/data', to: '/safe', cacheBytes: 8 << 20 })]) {
+    await assert.rejects(work, { code: 'corruption', message: '/safe holds a backup or a salvage that was cut off' });
+  }
 });

@@ -29,7 +29,8 @@ const replSetGetStatus: Command = defineCommand({
     const time = server.time.operationTime;
     const opTime = Document.of({ ts: time, t: 1n });
     const date = new DateTime(time.seconds * 1000);
-    const uptime = Math.floor((server.env.clock.nowMs() - server.startedMs) / 1000);
+    // The clock may have been set back.
+    const uptime = Math.max(0, Math.floor((server.env.clock.nowMs() - server.startedMs) / 1000));
     const started = new DateTime(server.startedMs);
     const member = Document.of({
       _id: 0, name: operation.connection.local, health: new Double(1), state: 1, stateStr: 'PRIMARY', uptime, optime: opTime, optimeDate: date, lastAppliedWallTime: date, lastDurableWallTime: date,

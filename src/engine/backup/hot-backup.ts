@@ -5,6 +5,7 @@ import { EngineError } from '../../base/errors.ts';
 import type { Env, File } from '../../env/index.ts';
 import { listBlobSegments, segmentPath } from '../blob/blob-segment.ts';
 import type { BlockStore } from '../block/block-store.ts';
+import { finishDirectory, unfinishedDataFile } from '../data-directory.ts';
 import type { BackupReport } from '../types.ts';
 import { listSegments } from '../wal/segment.ts';
 import { copyDataFile } from './copied-data-file.ts';
@@ -20,9 +21,6 @@ export interface BackupSource {
   /** Number of the log segment that is written now. */
   readonly currentSegment: () => number;
 }
-
-/** The data file of a backup has this name until everything is there. */
-export const unfinishedDataFile = 'data.frond.part';
 
 const pieceBytes = 1024 * 1024;
 
@@ -44,8 +42,7 @@ export async function backUp(source: BackupSource, target: string, progress: Cop
   } finally {
     await file.close();
   }
-  await env.files.rename(part, `${target}/data.frond`);
-  await env.files.syncDirectory(target);
+  await finishDirectory(env, target);
   return report;
 }
 

@@ -164,6 +164,11 @@ export class BlobSegment {
     return await this.#opening;
   }
 
+  /** Takes the length of the file for its end, where nothing else is known of it. */
+  async measure(env: Env): Promise<void> {
+    this.end = await (await this.#open(env)).size();
+  }
+
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;

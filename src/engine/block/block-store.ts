@@ -49,6 +49,8 @@ export class BlockStore {
   readonly #images: ImageTable;
   /** Numbers whose next version is being written. */
   readonly #writing = new Set<number>();
+  /** Meta blocks of which one copy was found damaged. */
+  readonly #halved = new Set<BlockNumber>();
   /** Numbers dropped since the capture, or while they were being written. */
   readonly #dropped = new Map<number, Dropped>();
   #superblock: Superblock;
@@ -174,7 +176,7 @@ export class BlockStore {
   async readMeta(number: BlockNumber): Promise<Uint8Array> {
     const slot = this.#slotOf(number);
     assert(this.#images.isMeta(slot), 'only meta blocks are read whole');
-    return await this.#lives.reading(slot, () => readTwice(this.#file, this.#images.place(slot), number));
+    return await this.#lives.reading(slot, () => readTwice(this.#file, this.#images.place(slot), number, () => this.#halved.add(number)));
   }
 
   /** The durable checkpoint, kept as it is until it is released. Its blocks may be dropped and written anew meanwhile. */
@@ -259,18 +261,41 @@ export class BlockStore {
   async moveDown(): Promise<boolean> {
     const slot = this.#file.isLoose ? this.#last() : -1;
     if (slot < 0) return false;
-    const number = this.#images.number(slot);
-    const isMeta = this.#images.isMeta(slot);
     const place = await this.#lives.reading(slot, () => copyDown(this.#file, this.#images.place(slot), this.#superblock.generation + 1));
-    if (place === undefined) return false;
+    if (place !== undefined) this.#takeCopy(slot, place);
+    return place !== undefined;
+  }
+
+  /** Takes a copy of an image in its place, if it is still the newest. */
+  #takeCopy(slot: number, place: BlockPlace): void {
     // A meta block that the checkpoint being written may write once more is left to it: only one version is in a checkpoint.
-    const isTaken = isMeta && (this.#lives.captured !== undefined || this.#writing.has(number));
-    if (isTaken || this.#images.newest(number) !== slot) for (const { start, units } of piecesOf(place)) this.#file.release(start, units);
+    const isTaken = place.kind === blockKinds.meta && (this.#lives.captured !== undefined || this.#writing.has(place.number));
+    if (isTaken || this.#images.newest(place.number) !== slot) for (const { start, units } of piecesOf(place)) this.#file.release(start, units);
     else {
       this.#lives.retire(slot, this.#lives.epoch);
       this.#lives.enter(place, this.#lives.epoch);
     }
-    return true;
+  }
+
+  /** Whether of a meta block one copy was found damaged, and nothing was done about it yet. */
+  get isHalved(): boolean {
+    return this.#halved.size > 0;
+  }
+
+  /** Idle work: writes such a block again, so that it is there twice once more (law 18). Without space it stays as it is. */
+  async makeWhole(): Promise<void> {
+    const [number] = this.#halved;
+    const slot = number === undefined ? -1 : this.#images.newest(number);
+    if (number === undefined) return;
+    this.#halved.delete(number);
+    if (slot < 0 || !this.#images.isMeta(slot)) return;
+    try {
+      const payload = await this.#lives.reading(slot, () => readTwice(this.#file, this.#images.place(slot), number));
+      const placed = await this.#putTwice(encodeMeta(number, this.#superblock.generation + 1, payload));
+      this.#takeCopy(slot, { number, kind: blockKinds.meta, ...placed });
+    } catch (error) {
+      if (!isNoSpace(error) && !(error instanceof EngineError && error.code === 'corruption')) throw error;
+    }
   }
 
   /** Whether much of the file is gaps. */
@@ -327,7 +352,9 @@ export class BlockStore {
       // A slot may be another image's by now.
       const isKept = images.number(slot) === place.number && images.first(slot) === place.first && this.#lives.isKept(slot);
       if (place.kind === blockKinds.data || !isKept) continue;
-      for (const found of await this.#lives.reading(slot, () => copiesVerified(this.#file, place))) yield found;
+      const problems = await this.#lives.reading(slot, () => copiesVerified(this.#file, place));
+      if (problems.length === 1) this.#halved.add(place.number as BlockNumber);
+      yield* problems;
     }
   }
 

@@ -69,12 +69,14 @@ export async function readTable(file: BlockFile, superblock: Superblock): Promis
   return decodeBlockTable(await readTwice(file, table, blockTableNumber), nextNumber);
 }
 
-/** The payload of a meta image from its first whole copy; `corruption` when there is none. */
-export async function readTwice(file: BlockFile, place: TwicePlace, number: number): Promise<Uint8Array> {
+/** The payload of a meta image from its first whole copy; `corruption` when there is none. `half` is told when it is the second. */
+export async function readTwice(file: BlockFile, place: TwicePlace, number: number, half: () => void = () => undefined): Promise<Uint8Array> {
   let cause: unknown;
   for (const unit of [place.first, place.second]) {
     try {
-      return await readCopy(file, place, unit, number);
+      const payload = await readCopy(file, place, unit, number);
+      if (unit === place.second) half();
+      return payload;
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       cause = error;

@@ -1,6 +1,7 @@
 // Copies a block to a lower place in the file: idle work that lets the file shrink ("space comes back", engine.md section 4). The copy is in
 // no checkpoint until the store takes it in place of the old one; the old place is held by law 16 like that of any replaced block.
 
+import { EngineError } from '../../base/errors.ts';
 import { isNoSpace } from './block-file.ts';
 import type { BlockFile } from './block-file.ts';
 import { unitBytes, unitsFor } from './block-number.ts';
@@ -26,7 +27,10 @@ export async function copyDown(file: BlockFile, place: BlockPlace, generation: n
 }
 
 async function copyData(file: BlockFile, place: BlockPlace, limit: number): Promise<BlockPlace | undefined> {
-  const image = await file.read(place.first * unitBytes, place.length);
+  const image = await file.read(place.first * unitBytes, place.length).catch((error: unknown) => {
+    // Only a write that fails ends everything.
+    throw error instanceof EngineError && error.code === 'io' ? new EngineError('corruption', error.message, { cause: error, place: error.place }) : error;
+  });
   const first = await file.putBelow(image, 'data', { other: undefined, limit });
   return first < 0 ? undefined : { ...place, first };
 }

@@ -99,7 +99,7 @@ const partsAtOnce = 1 << 20;
 
 /** Opens a directory for salvage. `locked` when somebody has it open, `corruption` when no checkpoint can be read at all. */
 export async function readDirectory(env: Env, path: string, report: DamageSink, updates: UpdateFunctions = new Map()): Promise<DirectoryReader> {
-  const lock = await env.files.lockDirectory(path);
+  const lock = await env.files.lockDirectory(path, 'reading');
   try {
     const store = await FoundStore.open(env, `${path}/data.frond`, report);
     try {
@@ -135,7 +135,7 @@ async function overlaid(env: Env, { path, lock, store, report, updates }: Opened
   };
   await readFoundLog(env, `${path}/log`, store.superblock.root?.logFrom.seq ?? 1, { visit: { record }, report });
   const found = [...overlay.dictionaries.values()].filter(({ isDropped }) => !isDropped);
-  const blobs = new FoundBlobs(env, `${path}/blob`);
+  const blobs = new FoundBlobs(env, `${path}/blob`, report);
   const sources = { store, blobs, codecs: env.codecs, tasks: env.tasks, report, updates };
   return {
     dictionaries: found.map(({ record: { id } }) => id).sort((a, b) => a - b),

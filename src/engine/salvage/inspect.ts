@@ -20,7 +20,7 @@ import { FoundStore } from './found-store.ts';
 
 /** Describes a directory that nobody writes. `locked` when somebody has it open. */
 export async function* inspectDirectory(env: Env, path: string): AsyncGenerator<string> {
-  const lock = await env.files.lockDirectory(path);
+  const lock = await env.files.lockDirectory(path, 'reading');
   try {
     const damages: Damage[] = [];
     const store = await FoundStore.open(env, `${path}/data.frond`, (damage) => damages.push(damage));

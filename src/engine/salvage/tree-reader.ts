@@ -1,6 +1,7 @@
 // One dictionary of a damaged directory, row by row: a walk from the root down that merges, for each leaf, everything that waits above it
 // with what the log has newer. What cannot be read is stepped over and reported with the keys it costs: a leaf's basement loses its rows, a
-// waiting run loses newer changes (so older states of its keys come back), a node loses what is below it.
+// waiting run loses newer changes (so older states of its keys come back), a node loses what is below it. In the place of what is lost come the
+// large values that name its keys: what is newer above, or in the log, holds for them as it did for the rows.
 
 import { compareBytes } from '../../base/bytes.ts';
 import type { Codecs, Tasks } from '../../env/index.ts';
@@ -11,8 +12,7 @@ import { messageKinds } from '../run/message.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
 import { RunBuilder } from '../run/run-builder.ts';
 import { decodeBasement } from '../run/extent.ts';
-import { withSeq } from '../run/run.ts';
-import type { Run } from '../run/run.ts';
+import { Run, withSeq } from '../run/run.ts';
 import { Front } from '../tree/front.ts';
 import type { MergeWindow } from '../tree/job/merge-input.ts';
 import type { Extent, InternalNode, TreeNode } from '../tree/node.ts';
@@ -106,8 +106,9 @@ export class TreeReader {
 
   async *#subtree(number: BlockNumber, above: Waiting, range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
     const node = await this.#node(number, range);
-    if (node?.kind === 'internal') yield* this.#children(node, above, range);
-    else yield* this.#merge(node?.extent === undefined ? above : { ...above, extents: [...above.extents, node.extent] }, range);
+    if (node instanceof Run) yield* this.#merge(above, range, node);
+    else if (node.kind === 'internal') yield* this.#children(node, above, range);
+    else yield* this.#merge(node.extent === undefined ? above : { ...above, extents: [...above.extents, node.extent] }, range);
   }
 
   async *#children(node: InternalNode, above: Waiting, range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
@@ -118,19 +119,24 @@ export class TreeReader {
     }
   }
 
-  /** A node, or undefined when it is lost: then what waits above it is all there is of its keys. */
-  async #node(number: BlockNumber, range: ScanRange): Promise<TreeNode | undefined> {
+  /** A node, or, where it is lost, the large values of its keys: these, and what waits above it, are all there is of them. */
+  async #node(number: BlockNumber, range: ScanRange): Promise<TreeNode | Run> {
+    const { store, blobs, report } = this.#sources;
+    const { id } = this.#record;
     try {
-      return decodeNode(number, await this.#sources.store.readMeta(number));
+      return decodeNode(number, await store.readMeta(number));
     } catch (error) {
       if (!isDamage(error)) throw error;
-      this.#sources.report(damageOf(error, { dictionary: this.#record.id, ...bounds(range.from, range.to), message: 'a node is lost, and all below it' }));
-      return undefined;
+      const found = await blobs.referencesTo(id, range, 0);
+      report(damageOf(error, { dictionary: id, ...bounds(range.from, range.to), message: `a node is lost, and all below it${besides(found)}` }));
+      return found;
     }
   }
 
-  async *#merge({ extents, ranges }: Waiting, range: ScanRange): AsyncGenerator<readonly FoundRow[]> {
-    const inputs: Pull[] = extents.map((extent, index) => this.#extent(extent, range, { isLeaf: index === extents.length - 1, seq: undefined }));
+  /** `beneath`: what is found in the place of a lost node. */
+  async *#merge({ extents, ranges }: Waiting, range: ScanRange, beneath?: Run): AsyncGenerator<readonly FoundRow[]> {
+    const inputs: Pull[] = extents.map((extent, index) => this.#extent(extent, range, { isLeaf: beneath === undefined && index === extents.length - 1, seq: undefined }));
+    if (beneath !== undefined) inputs.push(fromRun(beneath));
     for (const layer of this.#logged) {
       if (layer instanceof Front) inputs.unshift(fromFront(layer, range));
       else inputs.unshift(...layer.extents.map((extent) => this.#extent(extent, range, { isLeaf: false, seq: layer.seq })));
@@ -188,7 +194,7 @@ export class TreeReader {
     return async () => {
       while (index < fences.length && (to === undefined || compareBytes(fences.firstKey(index), to) < 0)) {
         const read = await this.#basement(extent, index++, isLeaf);
-        const run = seq === undefined ? read : withSeq(read, seq);
+        const run = seq === undefined || read.count === 0 ? read : withSeq(read, seq);
         const start = from === undefined ? 0 : run.lowerBound(from);
         const end = to === undefined ? run.count : run.lowerBound(to);
         if (start < end) return { run, start, end };
@@ -198,7 +204,7 @@ export class TreeReader {
   }
 
   async #basement(extent: Extent, index: number, isLeaf: boolean): Promise<Run> {
-    const { store, codecs, report } = this.#sources;
+    const { store, blobs, codecs, report } = this.#sources;
     const { fences } = extent;
     try {
       return decodeBasement(await store.readData(extent.block, fences.storedOffset(index), fences.storedLength(index)), fences, index, codecs);
@@ -206,9 +212,12 @@ export class TreeReader {
       if (!isDamage(error)) throw error;
       const keys = bounds(fences.firstKey(index), index + 1 < fences.length ? fences.firstKey(index + 1) : fences.lastKey);
       const place = { file: store.path, offset: (store.offsetOf(extent.block) ?? 0) + fences.storedOffset(index) };
+      const isLast = index + 1 === fences.length;
+      const lost = { from: fences.firstKey(index), to: isLast ? fences.lastKey : fences.firstKey(index + 1), withTo: isLast, segments: new Set(fences.blobs.keys()) };
+      const found = fences.blobs.size === 0 ? nothing : await blobs.referencesTo(this.#record.id, lost, isLeaf ? 0 : fences.maxSeq);
       const message = isLeaf ? `${String(fences.rows(index))} rows are lost` : `${String(fences.rows(index))} changes are lost, older states of their keys are given`;
-      report(damageOf(error, { dictionary: this.#record.id, ...place, ...keys, message }));
-      return nothing;
+      report(damageOf(error, { dictionary: this.#record.id, ...place, ...keys, message: `${message}${besides(found)}` }));
+      return found;
     }
   }
 }
@@ -219,6 +228,20 @@ function fromFront(front: Front, range: ScanRange): Pull {
     const window = source.next();
     return await Promise.resolve(window === 'end' ? undefined : window);
   };
+}
+
+function fromRun(run: Run): Pull {
+  let isGiven = false;
+  return async () => {
+    if (isGiven) { await Promise.resolve(undefined); return; }
+    isGiven = true;
+    return run.count === 0 ? undefined : { run, start: 0, end: run.count };
+  };
+}
+
+/** What is given in the place of what is lost, in words. */
+function besides({ count }: Run): string {
+  return count === 0 ? '' : `, but for ${String(count)} large values that name such keys: the last that were written, also where they were removed or never committed`;
 }
 
 function bounds(from: Uint8Array | undefined, to: Uint8Array | undefined): { readonly fromKey?: Uint8Array; readonly toKey?: Uint8Array } {

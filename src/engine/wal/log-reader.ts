@@ -20,14 +20,20 @@ export interface LoggedGroup {
   readonly bodies: readonly Uint8Array[];
 }
 
+/** What was read of a segment. */
+export interface SegmentEnd {
+  readonly lastSeq: number;
+  readonly end: number;
+}
+
 /** Where the log ended. */
 export interface LogEnd {
   /** The last group, and those before it that nobody knew to be durable: what may have been read from the page cache only. */
   readonly tail: readonly LoggedGroup[];
   /** Seq of the last record; 0 when there was none. */
   readonly lastSeq: number;
-  /** For each segment that holds groups, the seq of its last record. */
-  readonly lastSeqs: ReadonlyMap<number, number>;
+  /** For each segment that holds groups, the newest record by its end, and where its last group ends. */
+  readonly segments: ReadonlyMap<number, SegmentEnd>;
 }
 
 /** A walk over the groups of the segments. */
@@ -39,7 +45,7 @@ export class LogReader {
   #last: GroupHeader | undefined;
   #tail: LoggedGroup[] = [];
   #lastSeq: number = 0;
-  readonly #lastSeqs: Map<number, number> = new Map();
+  readonly #segments: Map<number, SegmentEnd> = new Map();
 
   /** Records with a seq below `fromSeq` are not given. */
   constructor(env: Env, fromSeq: number, sink: RecordSink) {
@@ -51,7 +57,7 @@ export class LogReader {
   /** Reads the segments, which are in order of their numbers. */
   async read(segments: readonly SegmentFile[]): Promise<LogEnd> {
     for (const segment of segments) await this.#readSegment(segment);
-    return { tail: this.#tail, lastSeq: this.#lastSeq, lastSeqs: this.#lastSeqs };
+    return { tail: this.#tail, lastSeq: this.#lastSeq, segments: this.#segments };
   }
 
   /** Number of the newest group so far. */
@@ -68,7 +74,7 @@ export class LogReader {
       const header = groupHeader(view);
       if (header === undefined || !isGroup(view, header, segment.number)) break;
       if (!this.#follows(header, first)) throw this.#damage(segment, at, `group ${header.number} does not follow group ${this.#last?.number ?? 0}`);
-      await this.#take(segment, header, view);
+      await this.#take(segment, header, { view, at });
       at += groupBytes(header.payloadBytes);
       first = false;
     }
@@ -83,7 +89,7 @@ export class LogReader {
     return firstOfSegment && header.number <= this.#newest && header.firstSeq <= this.#lastSeq;
   }
 
-  async #take(segment: SegmentFile, header: GroupHeader, view: Uint8Array): Promise<void> {
+  async #take(segment: SegmentFile, header: GroupHeader, { view, at }: { readonly view: Uint8Array; readonly at: number }): Promise<void> {
     const records = recordsOf(view, header, { file: segment.path, offset: view.byteOffset });
     for (const { seq, body } of records) {
       if (seq <= this.#lastSeq) continue;
@@ -94,7 +100,7 @@ export class LogReader {
     }
     this.#last = header;
     this.#keep({ number: header.number, firstSeq: header.firstSeq, chain: header.chain, bodies: records.map((record) => record.body.slice()) }, header.synced);
-    this.#lastSeqs.set(segment.number, this.#lastSeq);
+    this.#segments.set(segment.number, { lastSeq: this.#lastSeq, end: at + groupBytes(header.payloadBytes) });
   }
 
   /** Adds a group to the tail, or puts it in its place there; those up to `synced` need not be kept. */

@@ -10,7 +10,7 @@ import { GroupEncoder, groupBytes, groupUnit, recordHeaderBytes } from './group.
 import type { LogEnd, LoggedGroup, RecordSink } from './log-reader.ts';
 import { LogReader } from './log-reader.ts';
 import { LogWriter, logWriters } from './log-writer.ts';
-import type { Segment, SegmentFile } from './segment.ts';
+import type { Segment, SegmentFile, WrittenSegment } from './segment.ts';
 import { createSegment, highestNumber, listSegments, recycleSegment } from './segment.ts';
 
 export interface RedoLogOptions {
@@ -60,6 +60,8 @@ export class RedoLog implements CommitLog {
   readonly #writer: LogWriter;
   #segment: Segment;
   #offset: number = 0;
+  /** Up to where groups of it are written. */
+  #writtenTo: number = 0;
   /** Bytes of a group that was taken and has no place yet, because the log goes on in the next segment. */
   #unplaced: number = 0;
   #next: Segment | undefined;
@@ -76,8 +78,8 @@ export class RedoLog implements CommitLog {
   #failure: EngineError | undefined;
   readonly #failed: (error: EngineError) => void;
   #closed: boolean = false;
-  /** Segments before the current one, oldest first, with the seq of their last record. */
-  #full: { readonly file: SegmentFile; readonly size: number; readonly lastSeq: number }[] = [];
+  /** Segments before the current one, oldest first, with the seq of their last record and where their groups end. */
+  #full: { readonly file: SegmentFile; readonly size: number; readonly lastSeq: number; readonly end: number }[] = [];
   #fullBytes: number = 0;
   #spares: { readonly path: string; readonly size: number }[] = [];
   readonly counters: { bytes: number; syncs: number; groups: number } = { bytes: 0, syncs: 0, groups: 0 };
@@ -133,15 +135,16 @@ export class RedoLog implements CommitLog {
       this.#chain = checksum;
     }
     if (!this.#writer.durableWrites) await this.#segment.file.sync();
+    this.#writtenTo = this.#offset;
   }
 
   async #keepOrRemove(file: SegmentFile, end: LogEnd, from: number): Promise<void> {
-    const lastSeq = end.lastSeqs.get(file.number);
-    if (file.number >= from && lastSeq !== undefined) {
+    const read = end.segments.get(file.number);
+    if (file.number >= from && read !== undefined) {
       const handle = await this.#env.files.open(file.path, 'read');
       const size = await handle.size();
       await handle.close();
-      this.#full.push({ file, size, lastSeq });
+      this.#full.push({ file, size, ...read });
       this.#fullBytes += size;
     } else await this.#env.files.remove(file.path);
   }
@@ -163,6 +166,12 @@ export class RedoLog implements CommitLog {
   /** Bytes of segments that hold records, the current one counted as far as it is written. */
   get bytesInUse(): number {
     return this.#fullBytes + this.#offset;
+  }
+
+  /** What a recovery might read: segments with records, oldest first, as far as they are written. */
+  get written(): readonly WrittenSegment[] {
+    const { number, file: { path } } = this.#segment;
+    return [...this.#full.map(({ file, end }) => ({ ...file, end })), { number, path, end: this.#writtenTo }];
   }
 
   /** The number of the segment in which reading must begin to find the record `seq`. */
@@ -294,6 +303,7 @@ export class RedoLog implements CommitLog {
     this.#offset += image.length;
     this.#unplaced = 0;
     const written = (): void => {
+      this.#writtenTo = at + image.length;
       this.#group = place.number;
       this.#chain = checksum;
       this.counters.bytes += image.length;
@@ -316,10 +326,11 @@ export class RedoLog implements CommitLog {
     const next = this.#next;
     assert(next !== undefined && next.size >= length, 'room was made in the next segment');
     this.#next = undefined;
-    this.#full.push({ file: { number: full.number, path: full.file.path }, size: full.size, lastSeq });
+    this.#full.push({ file: { number: full.number, path: full.file.path }, size: full.size, lastSeq, end: this.#writtenTo });
     this.#fullBytes += full.size;
     this.#segment = next;
     this.#offset = 0;
+    this.#writtenTo = 0;
     await full.file.close();
     this.#prepareNext(0);
   }

@@ -19,6 +19,11 @@ export interface SegmentFile {
   readonly path: string;
 }
 
+/** A segment that holds groups, up to an offset. */
+export interface WrittenSegment extends SegmentFile {
+  readonly end: number;
+}
+
 const namePattern = /^(\d{10,})\.log$/;
 const zeros = new Uint8Array(256 * 1024);
 

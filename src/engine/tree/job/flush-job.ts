@@ -11,6 +11,7 @@ import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import { SpilledFront } from '../spilled.ts';
 import type { Tree } from '../tree.ts';
 import { hinder, isHindrance, tryNode } from './hindrance.ts';
+import { mergeReadable } from './lost-stretch.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
 import type { MergeSource } from './merge-request.ts';
@@ -42,19 +43,21 @@ function* flushAboveDamage(tree: Tree, context: JobContext, front: Front | Spill
   const root = yield* tryNode(tree.root);
   if (root?.kind === 'internal') return yield* flushToBuffers(context, root, front);
   const top: InternalNode = { kind: 'internal', number: context.newNumber(), height: tree.height + 1, pivots: [], children: [tree.root], buffers: [[]], ranges: [[]] };
-  const { hindered } = hinder(top, tree.root, error);
+  const hindered = isOwnDamage(front, error) ? undefined : hinder(top, tree.root, error).hindered;
   const edit = yield* flushToBuffers(context, top, front);
   return { ...edit, root: top.number, height: top.height, ...(hindered === undefined ? {} : { hindered }) };
 }
 
+/** Whether it is the front itself that is damaged, and not what is below it. */
+function isOwnDamage(front: Front | SpilledFront, { place: { block } }: EngineError): boolean {
+  return front instanceof SpilledFront && front.spill.extents.some((extent) => extent.block === block);
+}
+
 function* flushToBuffers(context: JobContext, root: InternalNode, front: Front | SpilledFront): JobStep<Edit> {
-  const sources = sourcesOfFront(front);
-  const extents = yield* merge(bufferWork(context, { sources, ranges: front.ranges }, root.pivots));
-  const buffers = root.buffers.map((buffer, child) => {
-    const extent = extents[child];
-    return extent === undefined ? buffer : [extent, ...buffer];
-  });
-  const added = present(extents);
+  const { merged, lost } = front instanceof SpilledFront ? yield* mergeReadable(context, front, root) : { merged: yield* merge(bufferWork(context, { sources: sourcesOfFront(front), ranges: front.ranges }, root.pivots)), lost: [] };
+  const newest = root.buffers.map((_, child) => [...present([merged[child]]), ...(lost[child] ?? [])]);
+  const buffers = root.buffers.map((buffer, child) => [...(newest[child] ?? []), ...buffer]);
+  const added = newest.flat();
   const ranges = root.ranges.map((waiting, child) => joinRanges(clipRanges(front.ranges, root.pivots[child - 1], root.pivots[child]), waiting, context.snapshots));
   const node: InternalNode = { ...root, buffers, ranges };
   return { nodes: [node], removed: [], dropped: [], added, root: undefined, height: undefined, leavesDelta: 0, flushed: front };
