@@ -2,7 +2,7 @@
 // sent to storage, milliseconds of waiting.
 
 import { at, making, next, storeUs, writtenBytes } from './measured.mjs';
-import { below, indexedRow, pairRow, randomColumn } from './rows.mjs';
+import { below, pairRow, shapes } from './rows.mjs';
 
 const rowsACommit = 1000;
 const keptACommit = 10;
@@ -79,12 +79,15 @@ async function puts(store, rows) {
   return { ...figures, ...behind, settled: await read(keys.slice(keys.length / 2)) };
 }
 
-/** The iiBench shape, then ranges of an index alone (1,000 entries) and with the rows fetched (100): right behind the load, and at rest. */
-async function iibench(store, rows) {
-  const figures = await load(store, rows, (done) => store.makeEntries(Array.from({ length: rowsACommit }, (_, i) => indexedRow(done + i))));
+/** Rows of a shape with three indexes, then ranges of an index alone (1,000 entries) and with the rows fetched (100): right behind the load, and at rest. */
+async function indexed(store, rows, shape) {
+  const figures = await load(store, rows, (done) => store.makeEntries(Array.from({ length: rowsACommit }, (_, i) => shape.row(done + i)), shape));
   const ranges = async (count, limit, read) => {
     let total = 0;
-    for (let i = 0; i < count; i++) total += await read(below(3), randomColumn(), limit);
+    for (let i = 0; i < count; i++) {
+      const index = below(3);
+      total += await read(index, shape.place(index), limit);
+    }
     if (total < (count * limit) / 2) throw new Error(`Error: only ${String(total)} rows in ${String(count)} ranges`);
     return total;
   };
@@ -96,10 +99,11 @@ async function iibench(store, rows) {
 
 /** Inserts with ten range reads of 100 entries after each commit: reads of what was just written. */
 async function mixed(store, rows) {
+  const shape = shapes.randomColumns;
   let [readUs, read] = [0, 0];
-  const figures = await load(store, rows, (done) => store.makeEntries(Array.from({ length: rowsACommit }, (_, i) => indexedRow(done + i))), async () => {
+  const figures = await load(store, rows, (done) => store.makeEntries(Array.from({ length: rowsACommit }, (_, i) => shape.row(done + i)), shape), async () => {
     const before = storeUs(store.pid);
-    for (let i = 0; i < 10; i++) read += await store.indexRange(below(3), randomColumn(), 100);
+    for (let i = 0; i < 10; i++) read += await store.indexRange(below(3), shape.place(0), 100);
     readUs += storeUs(store.pid) - before;
   });
   return { ...figures, rangeUs: readUs / read };
@@ -146,10 +150,13 @@ const ended = [
 ];
 const group = (writers) => [`${String(writers)} writers: commits/s, CPU us, p50 / p99 ms`, ({ groups: { [writers]: g } }) => `${f(g.rate, 0)}, ${f(g.us, 0)}, ${f(g.p50Ms, 2)} / ${f(g.p99Ms, 2)}`];
 
-/** By name: what runs, and the columns of its table. */
+const ofIndexed = [...written, ['index range, CPU us a row: behind the load, at rest', (r) => `${f(r.rangeUs, 2)}, ${f(r.settled.rangeUs, 2)}`], ['range and fetch, CPU us a row', (r) => `${f(r.fetchUs, 1)}, ${f(r.settled.fetchUs, 1)}`], ...ended];
+
+/** By name: what runs, and the columns of its table. `iibench` and `purchases` have the same bytes of a user, with other contents. */
 export const experiments = {
   puts: { run: puts, columns: [['rows a CPU-second', (r) => f(1e6 / r.us, 0)], ...written, ['get, CPU us: behind the load, at rest', (r) => `${f(r.getUs)}, ${f(r.settled.getUs)}`], ['scan, CPU us a row', (r) => `${f(r.scanUs, 2)}, ${f(r.settled.scanUs, 2)}`], ...ended] },
-  iibench: { run: iibench, columns: [...written, ['index range, CPU us a row: behind the load, at rest', (r) => `${f(r.rangeUs, 2)}, ${f(r.settled.rangeUs, 2)}`], ['range and fetch, CPU us a row', (r) => `${f(r.fetchUs, 1)}, ${f(r.settled.fetchUs, 1)}`], ...ended] },
+  iibench: { run: (store, rows) => indexed(store, rows, shapes.randomColumns), columns: ofIndexed },
+  purchases: { run: (store, rows) => indexed(store, rows, shapes.purchases), columns: ofIndexed },
   mixed: { run: mixed, columns: [...written.slice(0, 2), ['index range, CPU us a row', (r) => f(r.rangeUs, 2)], ...ended] },
   groups: { run: groups, columns: [1, 16, 64, 256].map(group) },
 };

@@ -1,5 +1,5 @@
 // FrondDB's engine beside others in one run: `node bench/compare/run.mjs EXPERIMENT [--rows N] [--cache MB] [--with a,b]` after `npm install` in this
-// folder and a build of the product. EXPERIMENT is puts, iibench, mixed or groups (experiments.mjs). The same cache, and each commit on the disk before
+// folder and a build of the product. EXPERIMENT is puts, iibench, purchases, mixed or groups (experiments.mjs). The same cache, and each commit on the disk before
 // the next, for all. Each store runs in a process of its own, and one that is not installed says so. FROND_BENCH_DIR is where the data goes.
 
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -21,10 +21,10 @@ export function asKeyValue(plain) {
     write: (entries) => plain.write(entries),
     get: (keys) => plain.get(0, keys),
     scan: () => count(0, start, Infinity),
-    indexRange: (column, from, limit) => count(column + 1, from, limit),
-    async fetchRange(column, from, limit) {
+    indexRange: (index, place, limit) => count(index + 1, place, limit),
+    async fetchRange(index, place, limit) {
       const keys = [];
-      await plain.range(column + 1, from, limit, (key) => keys.push(rowOf(key)));
+      await plain.range(index + 1, place, limit, (key) => keys.push(rowOf(key)));
       return await plain.get(0, keys);
     },
     close: () => plain.close(),

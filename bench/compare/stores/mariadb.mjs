@@ -5,6 +5,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { shapes } from '../rows.mjs';
 
 const program = '/usr/sbin/mariadbd';
 
@@ -12,6 +13,24 @@ const wordsOf = {
   InnoDB: (mb) => [`--innodb-buffer-pool-size=${mb}M`, '--innodb-flush-log-at-trx-commit=1', '--innodb-log-file-size=128M', '--innodb-change-buffering=all'],
   ROCKSDB: (mb) => ['--plugin-load-add=ha_rocksdb.so', '--plugin-maturity=unknown', '--innodb-buffer-pool-size=8M', `--rocksdb-block-cache-size=${mb / 2}M`, `--rocksdb-db-write-buffer-size=${mb / 2}M`, '--rocksdb-flush-log-at-trx-commit=1'],
 };
+
+/** The tables of rows with three indexes: the columns of each index, and what the first of them is at a place. */
+const rowTables = new Map([
+  [shapes.randomColumns, {
+    name: 'rowset', columns: 'id bigint unsigned primary key, c0 binary(20), c1 binary(20), c2 binary(20), rest varbinary(90)',
+    indexes: [['c0'], ['c1'], ['c2']], firstOf: (place) => buffer(place),
+  }],
+  [shapes.purchases, {
+    name: 'purchases',
+    columns: `transactionid bigint unsigned primary key, dateandtime datetime(3), cashregisterid int unsigned not null, customerid int unsigned not null,
+      productid int unsigned not null, price float not null, data varchar(4000)`,
+    indexes: [['price', 'customerid'], ['cashregisterid', 'price', 'customerid'], ['price', 'dateandtime', 'customerid']],
+    firstOf: (place, index) => (index === 1 ? buffer(place).readUInt32BE() : buffer(place).readFloatBE()),
+  }],
+]);
+
+const buffer = (bytes) => Buffer.from(bytes);
+const keysOf = ({ indexes }) => indexes.map((columns, i) => `key k${i} (${columns})`);
 
 async function connected(mysql, socketPath) {
   for (let tries = 0; ; tries++) {
@@ -35,7 +54,7 @@ async function openMaria(kind, directory, cacheBytes) {
   const main = await connected(mysql, socketPath);
   await main.query(`create database bench; use bench;
     create table pairs (k binary(16) primary key, v varbinary(100)) engine=${kind} charset=binary;
-    create table rowset (id bigint unsigned primary key, c0 binary(20), c1 binary(20), c2 binary(20), rest varbinary(90), key c0 (c0), key c1 (c1), key c2 (c2)) engine=${kind} charset=binary`);
+    ${[...rowTables.values()].map((table) => `create table ${table.name} (${[table.columns, ...keysOf(table)]}) engine=${kind} charset=binary`).join('; ')}`);
   const connect = async () => {
     const connection = await connected(mysql, socketPath);
     await connection.query('use bench');
@@ -48,10 +67,18 @@ async function openMaria(kind, directory, cacheBytes) {
     idle.push(connection);
     return rows;
   };
-  const buffer = (bytes) => Buffer.from(bytes);
+  let table;
+  const range = async (what, index, place, limit) => {
+    const columns = table.indexes[index];
+    const selected = `select ${what === '*' ? '*' : columns} from ${table.name} force index (k${index})`;
+    return (await run(`${selected} where ${columns[0]} >= ? order by ${columns} limit ?`, [table.firstOf(place, index), limit])).length;
+  };
   return {
     pid: server.pid,
-    makeEntries: (rows) => ['insert into rowset values ?', rows.map(({ id, columns, rest }) => [buffer(id).readBigUInt64BE(), ...columns.map(buffer), buffer(rest)])],
+    makeEntries(rows, shape) {
+      table = rowTables.get(shape);
+      return [`insert into ${table.name} values ?`, rows.map(({ id, columns }) => [buffer(id).readBigUInt64BE(), ...columns.map((value) => (value instanceof Uint8Array ? buffer(value) : value))])];
+    },
     makePairs: (pairs) => ['replace into pairs values ?', pairs.map(([key, value]) => [buffer(key), buffer(value)])],
     write: ([statement, values]) => run(statement, [values]),
     async get(keys) {
@@ -60,8 +87,8 @@ async function openMaria(kind, directory, cacheBytes) {
       return found;
     },
     scan: async () => (await run('select count(*) n, max(length(v)) from pairs'))[0].n,
-    indexRange: async (column, from, limit) => (await run(`select c${column}, id from rowset where c${column} >= ? order by c${column} limit ?`, [buffer(from).subarray(0, 20), limit])).length,
-    fetchRange: async (column, from, limit) => (await run(`select * from rowset force index (c${column}) where c${column} >= ? order by c${column} limit ?`, [buffer(from).subarray(0, 20), limit])).length,
+    indexRange: (index, place, limit) => range('index', index, place, limit),
+    fetchRange: (index, place, limit) => range('*', index, place, limit),
     async close() {
       for (const connection of [...idle, main]) connection.destroy();
       server.kill();
