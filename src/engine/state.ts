@@ -35,6 +35,10 @@ const segmentBytes = 400;
 /** Between two checkpoints what has come is charged in steps of so much. */
 const tablesStep = 256 * 1024;
 
+/** Share of the budget that messages in active fronts may take together, and that fronts may hold where the next of a tree has its memory at once. */
+const frontsPart = 0.2;
+const frontsHeldPart = 0.4;
+
 /** A disk that was full is not given any space back for so long. */
 const tightMs = 600_000;
 
@@ -313,18 +317,18 @@ export class EngineState {
     this.budget.change('nodes', -nodes);
   }
 
-  /** Whether active fronts hold so much together that the largest shall go before it is full. */
+  /** Whether messages in active fronts take so much together that the largest shall go before it is full. */
   get frontsFull(): boolean {
-    return this.budget.held('fronts') > this.options.cacheBytes / 4 && this.frozen.size === 0;
+    return this.#frontBytesUsed > this.options.cacheBytes * frontsPart && this.frozen.size === 0;
   }
 
   /** Freezes the fronts that hold most: the largest, or so many small ones that flushing them makes room. Whether there was one. */
   freezeLargest(): boolean {
-    const held = [...this.fronted].filter(({ active }) => active.count > 0).sort((a, b) => b.active.byteSize - a.active.byteSize);
+    const held = [...this.fronted].filter(({ active }) => active.count > 0).sort((a, b) => b.active.usedBytes - a.active.usedBytes);
     let bytes = 0;
     for (const tree of held) {
       if (bytes > this.options.cacheBytes / 32) break;
-      bytes += tree.active.byteSize;
+      bytes += tree.active.usedBytes;
       this.freeze(tree);
     }
     return held.length > 0;
@@ -372,7 +376,7 @@ export class EngineState {
 
   /** Sets a tree's active front aside for flushing. */
   freeze(tree: Tree): void {
-    tree.freeze();
+    tree.freeze(this.budget.held('fronts') + tree.active.byteSize < this.options.cacheBytes * frontsHeldPart);
     this.frozen.add(tree);
     this.chargeFronts(tree);
     this.onWork();

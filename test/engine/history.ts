@@ -78,6 +78,9 @@ export class History {
   readonly #options: Partial<EngineOptions>;
   readonly #model: ModelEnvironment = new ModelEnvironment();
   readonly #keys: number;
+  /** Draws the places of keys where these come in neighbourhoods, so that what is written in one time belongs to one leaf. */
+  readonly #places: SimRandom | undefined;
+  #place: number = 0;
   /** Options that stay when the environment is opened with others. */
   #fixed: Partial<EngineOptions> = {};
   #mayConflict: boolean = false;
@@ -94,6 +97,8 @@ export class History {
     this.#options = options;
     this.#engine = engine;
     this.#keys = random.uint32() % 3 === 0 ? 40 : 1500;
+    const places = random.fork('places');
+    this.#places = places.uint32() % 4 === 0 ? places : undefined;
     this.#dictionaries.push({ engine: engine.catalogDictionary, model: this.#model.catalogDictionary });
   }
 
@@ -120,6 +125,9 @@ export class History {
 
   #key(): Uint8Array {
     const number = this.#below(this.#keys);
+    const places = this.#places;
+    if (places?.chance(0.02) === true) this.#place = places.chance(0.5) ? this.#place + 1 : places.uint32() % 100;
+    if (places?.chance(0.95) === true) return new TextEncoder().encode(`near/${String(this.#place).padStart(3, '0')}/${number % 12}`);
     // Long and short keys, some a prefix of others.
     return new TextEncoder().encode(number % 7 === 0 ? `k${number}` : `key/${'x'.repeat(number % 5)}/${number}`);
   }

@@ -162,6 +162,22 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'tree/read-pressure.js', from: 'paid >= messagesOf(buffer) * mergePrice', to: 'false',
   },
   {
+    law: '10', name: 'keys of other leaves go past the buffers too', caught: scenario('keys of one leaf go past the buffers, and what waits goes with them'),
+    file: 'tree/job/one-leaf.js', from: '&& front.isWithin(from, to) ?', to: '?',
+  },
+  {
+    law: '10', name: 'what waits for other leaves goes past the buffers too', caught: scenario('keys of one leaf go past the buffers, and what waits goes with them'),
+    file: 'tree/job/one-leaf.js', from: 'waiting.every((extent) => isWithin(extent, from, to)) &&', to: '',
+  },
+  {
+    law: '10', name: 'what waits on the way is taken for older than the leaf', caught: scenario('keys of one leaf go past the buffers, and what waits goes with them'),
+    file: 'tree/job/one-leaf.js', from: '...sourcesOf([...waiting, ...below])', to: '...sourcesOf([...below, ...waiting])',
+  },
+  {
+    law: '10', name: 'a leaf is passed by though it has keys that are written', caught: scenario('keys of one leaf go past the buffers, and what waits goes with them'),
+    file: 'tree/job/one-leaf.js', from: 'front.isWithin(next, undefined) &&', to: '',
+  },
+  {
     law: '10', name: 'a new run is taken for the oldest of its list', caught: history(7),
     file: 'tree/job/flush-job.js', from: '[extent, ...buffer]', to: '[...buffer, extent]',
   },

@@ -17,7 +17,8 @@ export async function openFrond(directory, cacheBytes) {
     async write(entries) {
       const transaction = engine.begin('statement');
       for (const [table, key, value] of entries) {
-        const waits = transaction.put(ids[table], key, value);
+        // An entry of an index is covered by the lock of its row, as in the product's catalog.
+        const waits = table === 0 ? transaction.put(ids[table], key, value) : transaction.putCovered(ids[table], key, value);
         if (waits !== undefined) await waits;
       }
       await transaction.commit();

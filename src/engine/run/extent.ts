@@ -62,6 +62,11 @@ const unfilteredPart = 1 / 4;
 
 const freshBytes = (bytes: number): Uint8Array => new Uint8Array(bytes);
 
+/** What is left of a payload when compressing it was worth while: less gained would cost every reader more than it saves. */
+const worthPart = 15 / 16;
+/** After two basements in a row that were not worth compressing it is tried less and less often, at least for one in so many. */
+const untriedMax = 8;
+
 /** Payloads of at least so many bytes are sampled before they are compressed: they are one large value, mostly. */
 const sampledBytesMin = 96 * 1024;
 const sampleBytes = 4096;
@@ -82,6 +87,9 @@ export class ExtentBuilder implements MessageSink {
   #closedCount = 0;
   #continues = false;
   readonly #blobs = new BlobCounter();
+  /** Basements in a row that did not get much smaller, and how many of the next ones are not tried for that. */
+  #incompressible = 0;
+  #untried = 0;
   #minSeq = Number.MAX_SAFE_INTEGER;
   #maxSeq = 0;
 
@@ -205,10 +213,25 @@ export class ExtentBuilder implements MessageSink {
     const at = this.#imageLength;
     const room = Math.max(this.#codec.maxCompressedLength(payload.length), payload.length);
     const image = this.#imageWithRoom(at + room);
-    const compressed = this.#shrinks(payload, image.subarray(at)) ? this.#codec.compress(payload, image.subarray(at)) : payload.length;
-    if (compressed < payload.length) return { storedLength: compressed, plain: false };
+    const compressed = this.#isTried() && this.#shrinks(payload, image.subarray(at)) ? this.#codec.compress(payload, image.subarray(at)) : payload.length;
+    if (compressed < payload.length * worthPart) {
+      this.#incompressible = 0;
+      this.#untried = 0;
+      return { storedLength: compressed, plain: false };
+    }
     image.set(payload, at);
     return { storedLength: payload.length, plain: true };
+  }
+
+  /** Whether the next basement is to be compressed, as far as those before it tell: neighbours are alike, and random keys never shrink. */
+  #isTried(): boolean {
+    if (this.#untried > 0) {
+      this.#untried -= 1;
+      return false;
+    }
+    this.#incompressible += 1;
+    if (this.#incompressible > 2) this.#untried = Math.min(untriedMax, 2 ** (this.#incompressible - 2));
+    return true;
   }
 
   /** Whether compressing is worth trying: a large payload of which no sample shrinks is a film or a picture. `target`: memory to try in. */
@@ -238,6 +261,8 @@ export class ExtentBuilder implements MessageSink {
     this.#imageLength = 0;
     this.#closedRaw = 0;
     this.#closedCount = 0;
+    this.#incompressible = 0;
+    this.#untried = 0;
     this.#minSeq = Number.MAX_SAFE_INTEGER;
     this.#maxSeq = 0;
   }

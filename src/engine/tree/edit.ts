@@ -48,6 +48,13 @@ const blobs = (extents: readonly Extent[]): number => extents.reduce((sum, exten
 /** A reference may hide a large value below: so many bytes of blobs count as one of messages. */
 const blobBytesPerByte = 64;
 
+/**
+ * Many runs with less than this part of a full buffer, above a leaf and above nodes, are merged where they are: a leaf, as far as it can be larger than
+ * they are, would be written for little, and nodes get runs that are smaller still.
+ */
+const thinAboveLeaf = 1 / 2;
+const thinAboveNode = 1 / 4;
+
 /** Applies an edit to its tree. Nodes it makes are dirty until the next checkpoint. */
 export function applyEdit(tree: Tree, edit: Edit, limits: FlushLimits): void {
   tree.version += 1;
@@ -105,9 +112,22 @@ export function heaviestChild(tree: Tree, node: InternalNode, limits: FlushLimit
   return { child, weight };
 }
 
+/** Whether a buffer weighs what it does for its many runs alone, with next to nothing in them. */
+export function isThin(node: InternalNode, index: number, { limits, options }: { readonly limits: FlushLimits; readonly options: { readonly pageBytes: number } }): boolean {
+  const buffer = node.buffers[index] ?? [];
+  if (buffer.length <= limits.runsMax || rangesWeight(node, node.ranges[index] ?? [], limits) >= limits.bufferBytes) return false;
+  const most = node.height === 1 ? Math.min(limits.bufferBytes * thinAboveLeaf, options.pageBytes) : limits.bufferBytes * thinAboveNode;
+  return bytesOf(buffer) < most;
+}
+
+/** Bytes of messages, and a part of those of blobs that they refer to. */
+function bytesOf(buffer: readonly Extent[]): number {
+  return raw(buffer) + blobs(buffer) / blobBytesPerByte;
+}
+
 function bufferWeight(node: InternalNode, index: number, limits: FlushLimits): number {
   const buffer = node.buffers[index] ?? [];
-  const bytes = raw(buffer) + blobs(buffer) / blobBytesPerByte;
+  const bytes = bytesOf(buffer);
   const runs = buffer.length > limits.runsMax ? Math.max(bytes, limits.bufferBytes) : bytes;
   return Math.max(runs, rangesWeight(node, node.ranges[index] ?? [], limits));
 }

@@ -18,6 +18,11 @@ import { FrontOrder } from './front-order.ts';
 
 const [twoTo32, kindMask, chainShift] = [4294967296, 0xff, 8];
 
+/** How long an array gets that is full; a large one grows by less, for what is not used counts against the budget too. */
+function grownLength({ length, byteLength }: Uint8Array | Uint32Array): number {
+  return Math.floor(length * (byteLength < 1_000_000 ? 2 : 1.4));
+}
+
 /** Copies source to `at`: a short one by a loop, which a call would cost more than. */
 function copyInto(target: Uint8Array, at: number, source: Uint8Array): void {
   if (source.length > 24) target.set(source, at);
@@ -176,15 +181,13 @@ export class Front {
   #grow(needed: number): number {
     const before = this.#arena.length + this.#rows.byteLength + this.#table.byteLength;
     if (needed > this.#arena.length) {
-      // A large one grows by less: what is not used counts against the budget too.
-      const grown = this.#arena.length * (this.#arena.length < 4_000_000 ? 2 : 1.25);
-      const arena = new Uint8Array(Math.max(Math.floor(grown), needed, 512));
+      const arena = new Uint8Array(Math.max(grownLength(this.#arena), needed, 512));
       arena.set(this.#arena.subarray(0, this.#used));
       this.#arena = arena;
       this.#view = viewOf(arena);
     }
     if ((this.#count + 1) * width > this.#rows.length) {
-      const rows = new Uint32Array(Math.max(this.#rows.length * 2, 8 * width));
+      const rows = new Uint32Array(Math.max(grownLength(this.#rows), 8 * width));
       rows.set(this.#rows);
       this.#rows = rows;
     }
@@ -303,6 +306,18 @@ export class Front {
   get hasUpdates(): boolean {
     for (let entry = 0; entry < this.#count; entry++) if (this.kind(entry) === messageKinds.update) return true;
     return false;
+  }
+
+  /** Whether all keys are in [from, to); absent: no bound. */
+  isWithin(from: Uint8Array | undefined, to: Uint8Array | undefined): boolean {
+    const rows = this.#rows;
+    for (let entry = 0; entry < this.#count; entry++) {
+      const start = rows[entry * width + keyStart] as number;
+      const end = start + (rows[entry * width + keyLength] as number);
+      if (from !== undefined && compareRange(this.#arena, start, end, from, 0, from.length) < 0) return false;
+      if (to !== undefined && compareRange(this.#arena, start, end, to, 0, to.length) >= 0) return false;
+    }
+    return true;
   }
 
   /** Whether two entries have one key. */

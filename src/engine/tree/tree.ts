@@ -52,7 +52,7 @@ export interface TreeRecord {
   readonly height: number;
 }
 
-/** A front with more entries than this is followed by one of its size. */
+/** A front with more entries than this is followed by one of its size, where there is room. */
 const frontOfSize = 1000;
 
 /** What trees hold that have nothing of a kind: most of 50,000. Nothing is ever put into them: see `setDirty` and `noteInternal`. */
@@ -219,11 +219,11 @@ export class Tree {
     return oldest.isVoid ? undefined : Math.max(oldest.seqMin, this.flushedSeq + 1);
   }
 
-  /** Sets the active front aside to be flushed. Only between commits: a front holds whole commits. */
-  freeze(): void {
+  /** Sets the active front aside to be flushed. Only between commits: a front holds whole commits. With `hasRoom` the next one has its memory at once. */
+  freeze(hasRoom: boolean = false): void {
     const full = this.active;
     this.frozen = [full, ...this.frozen];
-    this.active = new Front(full.count > frontOfSize ? full : undefined);
+    this.active = new Front(hasRoom && full.count > frontOfSize ? full : undefined);
   }
 
   /** What a commit spilled is its newest front, already frozen; what is older in memory is set aside first. */

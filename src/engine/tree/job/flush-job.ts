@@ -1,4 +1,5 @@
-// Flushing a frozen front: into one new run for each child of the root, which is not read; or, where the root is a leaf, into that leaf. A
+// Flushing a frozen front: into one new run for each child of the root, which is not read; or, where the root is a leaf, into that leaf, and
+// where all keys are one leaf's past the buffers (one-leaf.ts). A
 // range delete over everything makes a new tree of what came with it and after it. What is damaged below does not keep a front in memory.
 
 import { assert, must } from '../../../base/assert.ts';
@@ -15,6 +16,7 @@ import { mergeReadable } from './lost-stretch.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
 import type { MergeSource } from './merge-request.ts';
+import { flushToOneLeaf } from './one-leaf.ts';
 import type { JobStep } from './request.ts';
 import { merge, readNode } from './request.ts';
 import { growRoot } from './split.ts';
@@ -35,7 +37,9 @@ function* flushDown(tree: Tree, context: JobContext, front: Front | SpilledFront
   const root = yield* readNode(tree.root);
   if (tree.isHollow) return yield* flushToHollow(context, root, front);
   if (hidesAll(context, front.ranges)) return yield* flushOverAll(context, root, front);
-  return root.kind === 'leaf' ? yield* flushToLeaf(context, root, front) : yield* flushToBuffers(context, root, front);
+  if (root.kind === 'leaf') return yield* flushToLeaf(context, root, front);
+  const ordered = front instanceof SpilledFront ? undefined : yield* flushToOneLeaf(tree, context, root, front);
+  return ordered ?? (yield* flushToBuffers(context, root, front));
 }
 
 /** Where the root is a leaf, or cannot be read, or what is below it, the front waits above what is damaged: under a root of its own where there is none. */

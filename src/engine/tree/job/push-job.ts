@@ -1,18 +1,18 @@
 // Pushing one child's whole buffer down: to an internal child as one new run for each grandchild, to a leaf as new leaves. On the way nodes
 // split that have grown too wide, and a leaf with nothing left goes. Under a range delete that hides a whole child from everybody the child
-// goes unread. A child that damage keeps it from is left with what waits for it (hindrance.ts).
+// goes unread. A child that damage keeps it from is left with what waits for it (hindrance.ts). Many small runs are first merged where they are.
 
 import { assert, must } from '../../../base/assert.ts';
 import { compareBytes } from '../../../base/bytes.ts';
 import type { Edit } from '../edit.ts';
-import { extentsOfAll, goesUnread, heaviestChild } from '../edit.ts';
+import { extentsOfAll, goesUnread, heaviestChild, isThin } from '../edit.ts';
 import { childOf } from '../node.ts';
 import type { Extent, InternalNode, LeafNode, TreeNode } from '../node.ts';
 import type { BlockNumber } from '../../block/block-number.ts';
 import type { Tree } from '../tree.ts';
 import { clipRanges, joinRanges } from '../../run/range-delete.ts';
 import type { RangeDelete } from '../../run/range-delete.ts';
-import { gatherJob, hinder, weighedAgain } from './hindrance.ts';
+import { gatherJob, hinder, tryNode, weighedAgain } from './hindrance.ts';
 import type { JobContext } from './job-context.ts';
 import { bufferWork, leafWork, leavesFor, pivotsBetween, present, sourcesOf } from './job-context.ts';
 import type { JobStep } from './request.ts';
@@ -26,8 +26,18 @@ export function* pushJob(tree: Tree, context: JobContext, number: BlockNumber): 
   const node = yield* readNode(number);
   assert(node.kind === 'internal', 'only internal nodes have buffers');
   const { child: index, weight } = heaviestChild(tree, node, context.limits);
-  if (!tree.hindered.has(must(node.children[index], 'a child')) || goesUnread(tree, node, index, context.limits)) return yield* tryChild(tree, context, node, index);
-  return weight > 0 ? yield* gatherJob(tree, context, node, index) : weighedAgain(node);
+  if (tree.hindered.has(must(node.children[index], 'a child')) && !goesUnread(tree, node, index, context.limits)) {
+    return weight > 0 ? yield* gatherJob(tree, context, node, index) : weighedAgain(node);
+  }
+  const stays = isThin(node, index, context) && !(yield* isHandedOn(node, index));
+  return stays ? yield* gatherJob(tree, context, node, index) : yield* tryChild(tree, context, node, index);
+}
+
+/** Whether what waits for a child goes down as it is. */
+function* isHandedOn(node: InternalNode, index: number): JobStep<boolean> {
+  if (node.height === 1 || (node.ranges[index] ?? []).length > 0) return false;
+  const child = yield* tryNode(must(node.children[index], 'a child'));
+  return child === undefined || (child.kind === 'internal' && receiverOf(must(node.buffers[index], 'a buffer'), child) !== undefined);
 }
 
 /** Pushes down what waits for child `index`; where damage does not let it, the child is noted as hindered. */
