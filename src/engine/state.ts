@@ -35,7 +35,7 @@ const segmentBytes = 400;
 /** Between two checkpoints what has come is charged in steps of so much. */
 const tablesStep = 256 * 1024;
 
-/** Share of the budget that messages in active fronts may take together, and that fronts may hold where the next of a tree has its memory at once. */
+/** Share of the budget that messages in active fronts may take together, and that fronts may hold; up to that the next of a tree has its memory at once. */
 const frontsPart = 0.2;
 const frontsHeldPart = 0.4;
 
@@ -317,9 +317,10 @@ export class EngineState {
     this.budget.change('nodes', -nodes);
   }
 
-  /** Whether messages in active fronts take so much together that the largest shall go before it is full. */
+  /** Whether active fronts hold so much together that the largest shall go before it is full. */
   get frontsFull(): boolean {
-    return this.#frontBytesUsed > this.options.cacheBytes * frontsPart && this.frozen.size === 0;
+    const { cacheBytes } = this.options;
+    return this.frozen.size === 0 && (this.#frontBytesUsed > cacheBytes * frontsPart || this.budget.held('fronts') > cacheBytes * frontsHeldPart);
   }
 
   /** Freezes the fronts that hold most: the largest, or so many small ones that flushing them makes room. Whether there was one. */
@@ -328,7 +329,7 @@ export class EngineState {
     let bytes = 0;
     for (const tree of held) {
       if (bytes > this.options.cacheBytes / 32) break;
-      bytes += tree.active.usedBytes;
+      bytes += tree.active.byteSize;
       this.freeze(tree);
     }
     return held.length > 0;

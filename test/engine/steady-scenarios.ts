@@ -2,7 +2,7 @@
 // (messages in fronts, nodes, log) stays bounded.
 
 import assert from 'node:assert/strict';
-import type { EngineOptions, Transaction } from '../../src/engine/index.ts';
+import type { DictionaryId, EngineOptions, Transaction } from '../../src/engine/index.ts';
 import { SimEnv } from '../sim/sim-env.ts';
 import type { SimWorkerOptions } from '../sim/sim-worker.ts';
 import { SimRandom } from '../sim/sim-random.ts';
@@ -123,52 +123,57 @@ async function inOrder(open: OpenEnvironment): Promise<void> {
   });
 }
 
+/** Rows by key, and the round in which each was written last. */
+type Rows = ReadonlyMap<string, number>;
+
+async function assertRows(transaction: Transaction, id: DictionaryId, rows: Rows): Promise<void> {
+  const cursor = transaction.cursor(id, {}, 1);
+  const found: [string, number][] = [];
+  for (let batch = await cursor.nextBatch(manyRows); batch.length > 0; batch = await cursor.nextBatch(manyRows)) {
+    for (let i = 0; i < batch.length; i++) found.push([new TextDecoder().decode(batch.key(i)), batch.value(i)[0] as number]);
+  }
+  cursor.close();
+  assert.deepEqual(found, [...rows].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const manyRows = { rows: 1000, bytes: MiB };
+
 /** Keys of one neighbourhood after the other, with what is older left on the way: each version is where it belongs, and a snapshot sees what it saw. */
 async function byNeighbourhoods(open: OpenEnvironment): Promise<void> {
-  const small: Partial<EngineOptions> = { frontBytes: 6000, bufferBytes: 16_000, dictionary: { compression: 'none', pageBytes: 4096, readPageBytes: 1024, fanout: 4 } };
+  const small: Partial<EngineOptions> = { frontBytes: 6000, bufferBytes: 1000, dictionary: { compression: 'none', pageBytes: 12_000, readPageBytes: 1024, fanout: 4 } };
   await withEngine(open, small, async (engine, id, sim) => {
     const places = 40;
-    const keyOf = (place: number, i: number): Uint8Array => encode(`${String(place).padStart(4, '0')}/${String(i).padStart(3, '0')}`);
     const latest = new Map<string, number>();
-    const write = async (place: number, count: number, round: number): Promise<void> => {
+    const write = async (round: number, keys: readonly (readonly [place: number, row: number])[]): Promise<void> => {
       const transaction = engine.begin('statement');
-      for (let i = 0; i < count; i++) {
-        const key = keyOf(place, i);
-        const text = new TextDecoder().decode(key);
-        if ((i + round) % 5 === 0) {
-          await transaction.removeCovered(id, key);
-          latest.delete(text);
-        } else {
-          await transaction.putCovered(id, key, new Uint8Array(valueBytes).fill(round));
-          latest.set(text, round);
-        }
+      for (const [place, row] of keys) {
+        const key = `${String(place).padStart(4, '0')}/${String(row).padStart(3, '0')}`;
+        if ((row + round) % 5 === 0) await transaction.removeCovered(id, encode(key));
+        else await transaction.putCovered(id, encode(key), new Uint8Array(valueBytes).fill(round));
+        if ((row + round) % 5 === 0) latest.delete(key);
+        else latest.set(key, round);
       }
       await transaction.commit();
     };
-    const assertAll = async (transaction: Transaction, rows: ReadonlyMap<string, number>): Promise<void> => {
-      const cursor = transaction.cursor(id, {}, 1);
-      const found: [string, number][] = [];
-      for (let batch = await cursor.nextBatch({ rows: 1000, bytes: MiB }); batch.length > 0; batch = await cursor.nextBatch({ rows: 1000, bytes: MiB })) {
-        for (let i = 0; i < batch.length; i++) found.push([new TextDecoder().decode(batch.key(i)), batch.value(i)[0] as number]);
+    // A little for everybody waits above the leaves, then comes much for one after the other; now and then with a key of another among it.
+    const writeAll = async (round: number): Promise<void> => {
+      await write(round, Array.from({ length: places * 2 }, (_, i) => [i >> 1, 70 + (i & 1)]));
+      await sim.clock.sleep(200);
+      for (let i = 0; i < places; i++) {
+        const place = (i * 7) % places;
+        const own = Array.from({ length: 60 }, (_, row) => [place, row] as const);
+        await write(round + 100, i % 4 === 3 ? own.with(30, [(place + 20) % places, 80]) : own);
+        await sim.clock.sleep(20);
       }
-      cursor.close();
-      assert.deepEqual(found, [...rows].sort(([a], [b]) => (a < b ? -1 : 1)));
     };
-    for (let round = 0; round < 3; round++) {
-      // A little for everybody waits in the buffers, then much for one after the other.
-      for (let place = 0; place < places; place += 3) await write(place, 2, round);
-      for (let place = 0; place < places; place++) await write((place * 7) % places, 60, round + 10);
-    }
+    for (let round = 0; round < 4; round++) await writeAll(round);
     const before = new Map(latest);
     const snapshot = engine.begin('read');
-    for (let place = 0; place < places; place++) await write(place, 50, 30);
-    await sim.clock.sleep(100);
-    await assertAll(snapshot, before);
+    await writeAll(4);
+    await assertRows(snapshot, id, before);
     snapshot.abort();
-    for (let place = places; place-- > 0; ) await write(place, 60, 31);
-    await sim.clock.sleep(600);
     const read = engine.begin('read');
-    await assertAll(read, latest);
+    await assertRows(read, id, latest);
     read.abort();
     assert.ok(engine.dictionaryStatistics(id).height >= 2, 'a tree of some levels');
     assert.deepEqual((await engine.verify()).problems, []);
