@@ -6,13 +6,26 @@ import { checkRecordSize } from './commits.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import type { EngineState } from './state.ts';
 import { emptySlice } from './run/message.ts';
+import type { Front } from './tree/front.ts';
 import type { Spill } from './tree/spilled.ts';
 import { WriteSet } from './txn/write-set.ts';
+import type { DictionaryId } from './types.ts';
+import type { RecordWriter } from './wal/record.ts';
 
 /** A record, and where stamps are to be put in it. */
 export interface CommitRecord {
   readonly body: Uint8Array;
   readonly places: readonly number[];
+  readonly inMemory: CommitInMemory | undefined;
+}
+
+/** Messages of a commit as its transaction has them: what is applied needs not be read from the record. */
+export interface CommitInMemory {
+  /** Plain ones, not to be changed before they are applied. */
+  readonly fronts: readonly (readonly [DictionaryId, Front])[];
+  /** Where in the record they are: what is before and behind them is read. */
+  readonly start: number;
+  readonly end: number;
 }
 
 /** What a commit consists of. */
@@ -31,7 +44,9 @@ export function recordOf(state: EngineState, { writes, announced, rows }: Commit
   writer.begin();
   for (const { id, kind, options } of writes.changes) if (kind !== 'drop' && options !== undefined) writer.create(id, options);
   for (const { dictionary, number } of announced) writer.spill(dictionary, number);
-  writeMessages(state, writes, announced.length === 0 ? nothingSpilled : new Set(announced.map(({ dictionary }) => dictionary)));
+  const start = writer.length;
+  const fronts = writeMessages(state, writes, announced.length === 0 ? nothingSpilled : new Set(announced.map(({ dictionary }) => dictionary)));
+  const inMemory = fronts === undefined ? undefined : { fronts, start, end: writer.length };
   writes.eachTotal((id, added, bytes) => {
     if (added !== 0 || bytes !== 0) writer.count(id, added, bytes);
   });
@@ -39,19 +54,38 @@ export function recordOf(state: EngineState, { writes, announced, rows }: Commit
   const stamped = rows === undefined ? { bytes: 0, places: [] } : writeStamped(state, rows);
   const body = writer.body();
   checkRecordSize(state, body.length - stamped.bytes);
-  return { body, places: stamped.places };
+  return { body, places: stamped.places, inMemory };
 }
 
-function writeMessages({ recordWriter }: EngineState, writes: WriteSet, spilled: ReadonlySet<number>): void {
-  const slice = emptySlice();
+/** More messages are applied in slices, from the record. */
+const inMemoryMax = 8000;
+
+/** Puts that are one part of a record. */
+const putsOfPart = 1000;
+
+/** Writes the messages; those of a commit that has nothing but plain ones, and not too many, are given as they are in memory. */
+function writeMessages({ recordWriter }: EngineState, writes: WriteSet, spilled: ReadonlySet<number>): CommitInMemory['fronts'] | undefined {
+  const fronts: (readonly [DictionaryId, Front])[] = [];
+  let [isPlain, count] = [true, 0];
   for (const [id, front] of writes.fronts) {
     for (const range of front.ranges) recordWriter.rangeDelete(id, range);
+    count += front.count;
+    if (spilled.has(id) || !front.isPlain) isPlain = false;
     if (spilled.has(id)) continue;
-    for (let entry = 0; entry < front.count; entry++) {
-      if (!WriteSet.isLast(front, entry)) continue;
-      front.slice(entry, slice);
-      recordWriter.message(id, slice);
-    }
+    if (front.isPlain) {
+      for (let from = 0; from < front.count; from += putsOfPart) recordWriter.puts(id, front, from, Math.min(front.count, from + putsOfPart));
+      fronts.push([id, front]);
+    } else writeEach(recordWriter, id, front);
+  }
+  return isPlain && count <= inMemoryMax ? fronts : undefined;
+}
+
+function writeEach(recordWriter: RecordWriter, id: DictionaryId, front: Front): void {
+  const slice = emptySlice();
+  for (let entry = 0; entry < front.count; entry++) {
+    if (!WriteSet.isLast(front, entry)) continue;
+    front.slice(entry, slice);
+    recordWriter.message(id, slice);
   }
 }
 

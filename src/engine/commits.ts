@@ -4,6 +4,7 @@
 
 import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
+import type { CommitInMemory } from './commit-record.ts';
 import { transactionBytesMax } from './options.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { messageKinds } from './run/message.ts';
@@ -20,6 +21,7 @@ import { RecordReader } from './wal/record.ts';
 interface Logged {
   readonly seq: Seq;
   readonly body: Uint8Array;
+  readonly inMemory: CommitInMemory | undefined;
   isApplied: boolean;
   /** Called when it is; set by whoever must wait for it. */
   applied: (() => void) | undefined;
@@ -62,6 +64,15 @@ class Applier implements RecordVisitor {
     if (!this.#take(dictionary, message)) return;
     const { recent } = this.#state;
     if (recent.isAsked) recent.add(dictionary, message.bytes.subarray(message.keyStart, message.keyEnd), this.#seq);
+  }
+
+  /** Plain messages of one dictionary, as their transaction has them. */
+  front(dictionary: DictionaryId, front: Front): void {
+    const tree = front.count === 0 ? undefined : this.#target(dictionary);
+    if (tree === undefined) return;
+    tree.active.appendAll(front, this.#seq);
+    const { recent } = this.#state;
+    if (recent.isAsked) for (let entry = 0; entry < front.count; entry++) recent.add(dictionary, front.key(entry), this.#seq);
   }
 
   /** What is moved is the same as before: whoever has seen it may write it. */
@@ -187,14 +198,17 @@ export class Commits {
     this.#state = state;
   }
 
-  /** Logs a record; resolves when it is applied and visible. Whether it survived is unknown when this rejects with `poisoned`. */
-  async commit(body: Uint8Array): Promise<Seq> {
+  /**
+   * Logs a record; resolves when it is applied and visible. Whether it survived is unknown when this rejects with `poisoned`. What of it is in memory
+   * must stay as it is until then.
+   */
+  async commit(body: Uint8Array, inMemory?: CommitInMemory): Promise<Seq> {
     const state = this.#state;
     state.checkUsable();
     let logged: Logged;
     try {
       const appended = state.log.append(body);
-      logged = { seq: appended.seq, body, isApplied: false, applied: undefined };
+      logged = { seq: appended.seq, body, inMemory, isApplied: false, applied: undefined };
       this.#queue.push(logged);
       await appended.safe;
     } catch (cause) {
@@ -230,7 +244,7 @@ export class Commits {
   #applySafe(): SlowRecord | undefined {
     while ((this.#queue[0]?.seq ?? Infinity) <= this.#safeSeq) {
       const logged = must(this.#queue.shift(), 'a logged commit');
-      const slices = this.apply(logged.seq, logged.body);
+      const slices = logged.inMemory === undefined ? this.apply(logged.seq, logged.body) : this.#applyInMemory(logged, logged.inMemory);
       if (slices !== undefined) return { logged, slices };
       settle(logged);
     }
@@ -247,6 +261,16 @@ export class Commits {
     }
     this.#state.applying = true;
     return this.#applyRest(applier, reader, seq);
+  }
+
+  /** Applies a record most of which is in memory, all at once: its messages are few. */
+  #applyInMemory({ seq, body }: Logged, { fronts, start, end }: CommitInMemory): undefined {
+    const applier = new Applier(this.#state, seq);
+    if (start > 0) new RecordReader(body, { end: start }).read(applier, Infinity);
+    for (const [dictionary, front] of fronts) applier.front(dictionary, front);
+    new RecordReader(body, { start: end }).read(applier, Infinity);
+    this.#finish(applier, seq);
+    return undefined;
   }
 
   async #applyRest(applier: Applier, reader: RecordReader, seq: Seq): Promise<void> {

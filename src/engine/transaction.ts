@@ -388,20 +388,23 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     const safe = this.#safeBlobs(given);
     const rows = safe instanceof Promise ? await safe : safe;
     this.#checkOpen();
-    let { body, places } = this.#record(rows);
+    this.#writes.seal();
+    let { body, places, inMemory } = this.#record(rows);
     const space = new RecordRoom(state, this.#writes);
     for (let wait = space.wanted(body.length); wait !== undefined; wait = space.wanted(body.length)) {
       await wait;
-      if (rows !== undefined) ({ body, places } = this.#record(rows));
+      if (rows !== undefined) ({ body, places, inMemory } = this.#record(rows));
     }
     // No wait between here and the log: dictionaries that were dropped meanwhile are a conflict.
     for (const { dictionary } of this.#announced) this.#trees.toWrite(dictionary);
     for (const [id, front] of this.#writes.fronts) if (front.count + front.ranges.length > 0) this.#trees.toWrite(id);
     for (const { id, kind } of this.#writes.changes) if (kind === 'drop') this.#trees.toWrite(id).isGoing = true;
     if (rows !== undefined) stampAll(body, places, rows.rows.stamp());
-    const committed = commits.commit(body);
+    const committed = commits.commit(body, inMemory);
     this.#spilled?.logged();
-    return await committed;
+    const seq = await committed;
+    this.#writes.unseal();
+    return seq;
   }
 
   /** Large values are on the disk before a record names them (law 23): those of the transaction, and of the rows that come with it. */

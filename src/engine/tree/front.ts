@@ -29,6 +29,13 @@ function copyInto(target: Uint8Array, at: number, source: Uint8Array): void {
   else for (let i = 0; i < source.length; i++) target[at + i] = source[i] as number;
 }
 
+/** The next size of a hash table, a power of two: at least twice what it was, and what is needed. */
+function tableSize(size: number, needed: number): number {
+  let next = Math.max(size * 2, 16);
+  while (next < needed) next *= 2;
+  return next;
+}
+
 /** What an empty front holds: there may be 50,000. */
 const [noBytes, noView, noRows]: [Uint8Array, DataView, Uint32Array] = [new Uint8Array(0), viewOf(new Uint8Array(0)), new Uint32Array(0)];
 const noRanges: RangeDelete[] = [];
@@ -42,6 +49,7 @@ export class Front {
   #count: number = 0;
   #table: Uint32Array;
   #keys: number = 0;
+  #onlyPuts: boolean = true;
   #order: FrontOrder = FrontOrder.none;
   /** The newest seq of any entry; 0 when empty. */
   seqMax: number = 0;
@@ -84,6 +92,7 @@ export class Front {
     this.#used = 0;
     this.#count = 0;
     this.#keys = 0;
+    this.#onlyPuts = true;
     this.#table.fill(0);
     this.#order = FrontOrder.none;
     this.seqMax = 0;
@@ -150,6 +159,40 @@ export class Front {
     this.#enter(keyBytes, valueBytes, message.seq, message.kind);
   }
 
+  /** Whether all that it holds are puts, each of another key: then its arena, from one entry on to another, and the lengths of these say everything. */
+  get isPlain(): boolean {
+    return this.#onlyPuts && this.#keys === this.#count && this.ranges.length === 0;
+  }
+
+  /**
+   * Appends all of a plain front, as one commit: what `appendSlice` would do for each entry, with one copy for all bytes and hashes that are known. A
+   * front that wants this often holds a tree's messages; `seq` stands for the seqs of the other.
+   */
+  appendAll(from: Front, seq: number): void {
+    assert(from.isPlain && seq >= this.seqMax, 'plain messages come in the order of their seqs');
+    const count = from.#count;
+    if (count === 0) return;
+    if (this.isVoid) this.seqMin = seq;
+    this.#makeRoom(from.#used, count);
+    this.#arena.set(from.#used === from.#arena.length ? from.#arena : from.#arena.subarray(0, from.#used), this.#used);
+    const [rows, source, moved] = [this.#rows, from.#rows, this.#used];
+    const [low, high] = [seq >>> 0, Math.floor(seq / twoTo32)];
+    const first = this.#count;
+    for (let row = first * width, other = 0, end = count * width; other < end; row += width, other += width) {
+      rows[row + keyStart] = (source[other + keyStart] as number) + moved;
+      rows[row + keyLength] = source[other + keyLength] as number;
+      rows[row + valueLength] = source[other + valueLength] as number;
+      rows[row + seqLow] = low;
+      rows[row + seqHigh] = high;
+      rows[row + kind] = messageKinds.put;
+      rows[row + hash] = source[other + hash] as number;
+    }
+    this.#used = moved + from.#used;
+    this.#count = first + count;
+    for (let entry = first; entry < first + count; entry++) this.#link(entry);
+    this.seqMax = seq;
+  }
+
   /** Makes an entry of the bytes that were copied behind the used ones. */
   #enter(keyBytes: number, valueBytes: number, seq: number, messageKind: number): void {
     if (this.isVoid) this.seqMin = seq;
@@ -165,20 +208,21 @@ export class Front {
     rows[row + seqHigh] = Math.floor(seq / twoTo32);
     rows[row + kind] = messageKind;
     rows[row + hash] = keyHash(this.#arena, start, start + keyBytes);
+    if (messageKind !== messageKinds.put) this.#onlyPuts = false;
     if (messageKind === messageKinds.reference) this.blobBytes += decodeReference(this.#arena, start + keyBytes, this.#used).bytes;
     this.#link(entry);
     assert(seq >= this.seqMax, 'messages come in the order of their seqs');
     this.seqMax = seq;
   }
 
-  /** Has room for one more entry of so many bytes; gives the bytes of memory that were added. */
-  #makeRoom(length: number): number {
+  /** Has room for one more entry of so many bytes, or for some; gives the bytes of memory that were added. */
+  #makeRoom(length: number, entries: number = 1): number {
     const needed = this.#used + length;
-    const hasRoom = needed <= this.#arena.length && (this.#count + 1) * width <= this.#rows.length && (this.#keys + 1) * 2 <= this.#table.length;
-    return hasRoom ? 0 : this.#grow(needed);
+    const hasRoom = needed <= this.#arena.length && (this.#count + entries) * width <= this.#rows.length && (this.#keys + entries) * 2 <= this.#table.length;
+    return hasRoom ? 0 : this.#grow(needed, entries);
   }
 
-  #grow(needed: number): number {
+  #grow(needed: number, entries: number): number {
     const before = this.#arena.length + this.#rows.byteLength + this.#table.byteLength;
     if (needed > this.#arena.length) {
       const arena = new Uint8Array(Math.max(grownLength(this.#arena), needed, 512));
@@ -186,12 +230,12 @@ export class Front {
       this.#arena = arena;
       this.#view = viewOf(arena);
     }
-    if ((this.#count + 1) * width > this.#rows.length) {
-      const rows = new Uint32Array(Math.max(grownLength(this.#rows), 8 * width));
+    if ((this.#count + entries) * width > this.#rows.length) {
+      const rows = new Uint32Array(Math.max(grownLength(this.#rows), 8 * width, (this.#count + entries) * width));
       rows.set(this.#rows);
       this.#rows = rows;
     }
-    if ((this.#keys + 1) * 2 > this.#table.length) this.#rehash(Math.max(this.#table.length * 2, 16));
+    if ((this.#keys + entries) * 2 > this.#table.length) this.#rehash(tableSize(this.#table.length, (this.#keys + entries) * 2));
     return this.#arena.length + this.#rows.byteLength + this.#table.byteLength - before;
   }
 
@@ -286,6 +330,14 @@ export class Front {
     const start = (this.#rows[row + keyStart] as number) + (this.#rows[row + keyLength] as number);
     return this.#arena.subarray(start, start + (this.#rows[row + valueLength] as number));
   }
+
+  /** Where the bytes of an entry begin, and how many are its key's and its value's: those of the next one follow. */
+  start(entry: number): number { return this.#rows[entry * width + keyStart] as number; }
+  keyBytes(entry: number): number { return this.#rows[entry * width + keyLength] as number; }
+  valueBytes(entry: number): number { return this.#rows[entry * width + valueLength] as number; }
+
+  /** A view of the memory that they are in, until the next is appended. */
+  get view(): DataView { return this.#view; }
 
   /** Fills `slice` with an entry. */
   slice(entry: number, slice: MessageSlice): void {

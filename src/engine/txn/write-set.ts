@@ -1,6 +1,7 @@
 // What one transaction has changed and not committed: for each dictionary a front whose seqs are numbers of operations, so that a scan can
 // see the writes as they were when it began, and a mark can take back what came after it (law 6).
 
+import { EngineError } from '../../base/errors.ts';
 import { messageKinds } from '../run/message.ts';
 import type { DictionaryId, DictionaryOptions, KeyRange, LiveTransaction, Totals } from '../types.ts';
 import { coveringSeq } from '../run/range-delete.ts';
@@ -31,6 +32,8 @@ export class WriteSet {
   #counts: StatedCounts | undefined;
   changes: DictionaryChange[] = [];
   #operation: number = 0;
+  /** Its commit is in the log and not applied: nothing may change any more. */
+  #isSealed: boolean = false;
 
   constructor(pool: FrontPool) {
     this.#pool = pool;
@@ -63,7 +66,7 @@ export class WriteSet {
 
   /** Appends a message; returns by how many bytes the set has grown. */
   write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): number {
-    const grown = this.#front(id).append(key, ++this.#operation, kind, value);
+    const grown = this.#front(id).append(key, this.#next(), kind, value);
     return grown + this.#takeFresh();
   }
 
@@ -71,7 +74,7 @@ export class WriteSet {
   writeRange(id: DictionaryId, { from, to }: KeyRange): number {
     const front = this.#front(id);
     const before = front.byteSize;
-    front.appendRange({ from: from?.slice(), to: to?.slice(), seq: ++this.#operation });
+    front.appendRange({ from: from?.slice(), to: to?.slice(), seq: this.#next() });
     return front.byteSize - before + this.#takeFresh();
   }
 
@@ -118,11 +121,11 @@ export class WriteSet {
 
   count(id: DictionaryId, rows: number, bytes: number): void {
     this.#counts ??= this.#pool.takeCounts();
-    this.#counts.add(++this.#operation, id, rows, bytes);
+    this.#counts.add(this.#next(), id, rows, bytes);
   }
 
   change(id: DictionaryId, kind: DictionaryChange['kind'], options: DictionaryOptions | undefined): void {
-    this.changes.push({ operation: ++this.#operation, id, kind, options });
+    this.changes.push({ operation: this.#next(), id, kind, options });
   }
 
   /** Whether the commit leaves less behind than it takes: removals, with little put beside them, or a dropped dictionary. */
@@ -138,10 +141,25 @@ export class WriteSet {
     return put <= removed * putBytesPerRemoval || (put <= putBytesPerRemoval && this.changes.some((change) => change.kind === 'drop'));
   }
 
-  /** Ends the set; its memory goes back to the pool. */
+  /** Nothing may change from now on, for its commit is applied from it. */
+  seal(): void {
+    this.#isSealed = true;
+  }
+
+  /** Its commit is applied. */
+  unseal(): void {
+    this.#isSealed = false;
+  }
+
+  #next(): number {
+    if (this.#isSealed) throw new EngineError('closed', 'the transaction is being committed');
+    return ++this.#operation;
+  }
+
+  /** Ends the set; its memory goes back to the pool, unless a commit has yet to be applied from it. */
   release(): void {
     if (this.#operation === 0) return;
-    for (const front of this.fronts.values()) this.#pool.give(front);
+    if (!this.#isSealed) for (const front of this.fronts.values()) this.#pool.give(front);
     this.fronts.clear();
     this.#last = undefined;
     if (this.#counts !== undefined) this.#pool.giveCounts(this.#counts);
@@ -156,6 +174,7 @@ export class WriteSet {
 
   /** Takes back what came after the operation of that number. `too-large`: a mark from before much that was spilled since. */
   rollbackTo(operation: number): void {
+    if (this.#isSealed) throw new EngineError('closed', 'the transaction is being committed');
     this.#counts?.rollbackTo(operation);
     for (const front of this.fronts.values()) {
       if (front.ranges.length > 0) front.ranges = front.ranges.filter(({ seq }) => seq <= operation);

@@ -8,7 +8,7 @@ import { ByteWriter } from '../../base/byte-writer.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { CompressionName, DictionaryOptions } from '../types.ts';
 
-const tags = { put: 0, remove: 1, rangeDelete: 2, spill: 3, count: 4, create: 5, drop: 6, update: 7, reference: 8, move: 9, createWithBlobs: 10 } as const;
+const tags = { put: 0, remove: 1, rangeDelete: 2, spill: 3, count: 4, create: 5, drop: 6, update: 7, reference: 8, move: 9, createWithBlobs: 10, puts: 11 } as const;
 
 /** Kinds of messages as run/message.ts has them, and the tag of each. */
 const kinds = { put: 0, remove: 1, update: 3, reference: 4 } as const;
@@ -76,6 +76,24 @@ export class RecordWriter {
     if (message.kind === kinds.remove) return;
     writer.varint(message.valueEnd - message.valueStart);
     writer.appendFrom(message.view, message.valueStart, message.valueEnd);
+  }
+
+  /** Puts [from, to) of some that lie one behind the other in memory: their lengths, then their bytes in one copy. */
+  puts(dictionary: number, puts: ManyPuts, from: number, to: number): void {
+    const writer = this.#writer;
+    writer.u8(tags.puts);
+    writer.varint(dictionary);
+    writer.varint(to - from);
+    for (let entry = from; entry < to; entry++) {
+      writer.varint(puts.keyBytes(entry));
+      writer.varint(puts.valueBytes(entry));
+    }
+    writer.appendFrom(puts.view, puts.start(from), puts.start(to - 1) + puts.keyBytes(to - 1) + puts.valueBytes(to - 1));
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#writer.length;
   }
 
   /** A reference to a value that was put before and lies elsewhere now. */
@@ -171,6 +189,14 @@ export interface MessageSlice {
   hash: number;
 }
 
+/** Puts that lie in one memory without gaps, key and value of each and then those of the next. */
+export interface ManyPuts {
+  readonly view: DataView;
+  start(entry: number): number;
+  keyBytes(entry: number): number;
+  valueBytes(entry: number): number;
+}
+
 /** Bounds of a range delete; absent: none. */
 export interface BoundedRange {
   readonly from: Uint8Array | undefined;
@@ -231,8 +257,9 @@ export class RecordReader {
   readonly #reader: ByteReader;
   readonly #slice: MessageSlice;
 
-  constructor(body: Uint8Array) {
-    this.#reader = new ByteReader(body);
+  /** Reads all of a record, or some of its parts. */
+  constructor(body: Uint8Array, range: { readonly start?: number; readonly end?: number } = {}) {
+    this.#reader = new ByteReader(body, range);
     this.#slice = { bytes: body, view: viewOf(body), keyStart: 0, keyEnd: 0, valueStart: 0, valueEnd: 0, seq: 0, kind: 0, hash: 0 };
   }
 
@@ -241,10 +268,40 @@ export class RecordReader {
     const reader = this.#reader;
     for (let left = parts; left > 0 && reader.remaining > 0; left--) {
       const tag = reader.u8();
+      if (tag === tags.puts) {
+        left -= this.#readPuts(visitor);
+        continue;
+      }
       const read = readers.get(tag);
       if (read === undefined) throw new EngineError('format', `a log record with an unknown part ${tag}`);
       read(reader, visitor, this.#slice);
     }
     return reader.remaining === 0;
+  }
+
+  /** Gives the puts of one part to the visitor; how many they are. */
+  #readPuts(visitor: RecordVisitor): number {
+    const reader = this.#reader;
+    const slice = this.#slice;
+    const dictionary = reader.varint();
+    const count = reader.varint();
+    if (count > reader.remaining) reader.fail('more puts than bytes');
+    const lengthsAt = reader.position;
+    let bytes = 0;
+    for (let i = 0; i < 2 * count; i++) bytes += reader.varint();
+    let at = reader.skip(bytes);
+    const end = reader.position;
+    reader.seek(lengthsAt);
+    slice.kind = kinds.put;
+    for (let i = 0; i < count; i++) {
+      slice.keyStart = at;
+      slice.keyEnd = at + reader.varint();
+      slice.valueStart = slice.keyEnd;
+      slice.valueEnd = slice.keyEnd + reader.varint();
+      at = slice.valueEnd;
+      visitor.message(dictionary, slice);
+    }
+    reader.seek(end);
+    return count;
   }
 }

@@ -15,6 +15,7 @@ interface Message {
 
 type Step =
   | { readonly kind: 'append'; readonly key: Uint8Array; readonly value: Uint8Array; readonly remove: boolean; readonly stays: boolean }
+  | { readonly kind: 'appendAll'; readonly puts: readonly (readonly [Uint8Array, Uint8Array])[]; readonly taken: number }
   | { readonly kind: 'sort' }
   | { readonly kind: 'truncate'; readonly share: number }
   | { readonly kind: 'reset' };
@@ -22,6 +23,7 @@ type Step =
 const key = fc.uint8Array({ maxLength: 3 }).map((bytes) => bytes.map((byte) => byte % 4));
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 20, arbitrary: fc.record({ kind: fc.constant('append' as const), key, value: fc.uint8Array({ maxLength: 40 }), remove: fc.boolean(), stays: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('appendAll' as const), puts: fc.array(fc.tuple(key, fc.uint8Array({ maxLength: 40 })), { maxLength: 30 }), taken: fc.nat(3) }) },
   { weight: 3, arbitrary: fc.constant({ kind: 'sort' as const }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('truncate' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'reset' as const }) },
@@ -33,6 +35,19 @@ function messageAt(front: Front, entry: number): Message {
 
 const inOrder = (a: Message, b: Message): number => compareBytes(a.key, b.key) || b.seq - a.seq;
 
+/** Appends puts as one commit, each key once, by way of a front that has taken some back; gives what was appended. */
+function appendPlain(front: Front, { puts, taken }: Extract<Step, { kind: 'appendAll' }>, seq: number): (readonly [Uint8Array, Uint8Array])[] {
+  const commit = new Front();
+  const seen = new Set<string>();
+  const once = puts.filter(([key]) => !seen.has(key.join()) && seen.add(key.join()).size > 0);
+  const kept = once.slice(0, Math.max(0, once.length - taken));
+  once.forEach(([key, value], operation) => commit.append(key, operation + 1, 0, value));
+  commit.truncate(kept.length);
+  assert.equal(commit.isPlain, true);
+  front.appendAll(commit, seq);
+  return kept;
+}
+
 /** Both after the same steps. Entries of one key and seq are told apart by their order: the later one hides the earlier. */
 function apply(front: Front, messages: Message[], steps: readonly Step[]): void {
   let seq = 0;
@@ -42,6 +57,9 @@ function apply(front: Front, messages: Message[], steps: readonly Step[]): void 
       const message = { key: step.key, value: step.value, seq, kind: step.remove ? 1 : 0 };
       front.append(message.key, seq, message.kind, message.value);
       messages.push(message);
+    } else if (step.kind === 'appendAll') {
+      seq += 1;
+      for (const [key, value] of appendPlain(front, step, seq)) messages.push({ key, value, seq, kind: 0 });
     } else if (step.kind === 'sort') front.sortedPieces();
     else if (step.kind === 'truncate') {
       const count = Math.floor(step.share * messages.length);
