@@ -62,8 +62,7 @@ class Applier implements RecordVisitor {
 
   message(dictionary: number, message: MessageSlice): void {
     if (!this.#take(dictionary, message)) return;
-    const { recent } = this.#state;
-    if (recent.isAsked) recent.add(dictionary, message.bytes.subarray(message.keyStart, message.keyEnd), this.#seq);
+    this.#remember(dictionary, 1, () => message.bytes.subarray(message.keyStart, message.keyEnd));
   }
 
   /** Plain messages of one dictionary, as their transaction has them. */
@@ -71,8 +70,13 @@ class Applier implements RecordVisitor {
     const tree = front.count === 0 ? undefined : this.#target(dictionary);
     if (tree === undefined) return;
     tree.active.appendAll(front, this.#seq);
+    this.#remember(dictionary, front.count, (entry) => front.key(entry));
+  }
+
+  /** Lets transactions that are open know of keys that were committed. */
+  #remember(dictionary: number, count: number, key: (index: number) => Uint8Array): void {
     const { recent } = this.#state;
-    if (recent.isAsked) for (let entry = 0; entry < front.count; entry++) recent.add(dictionary, front.key(entry), this.#seq);
+    if (recent.isAsked) for (let index = 0; index < count; index++) recent.add(dictionary, key(index), this.#seq);
   }
 
   /** What is moved is the same as before: whoever has seen it may write it. */
@@ -244,7 +248,7 @@ export class Commits {
   #applySafe(): SlowRecord | undefined {
     while ((this.#queue[0]?.seq ?? Infinity) <= this.#safeSeq) {
       const logged = must(this.#queue.shift(), 'a logged commit');
-      const slices = logged.inMemory === undefined ? this.apply(logged.seq, logged.body) : this.#applyInMemory(logged, logged.inMemory);
+      const slices = this.#applyLogged(logged);
       if (slices !== undefined) return { logged, slices };
       settle(logged);
     }
@@ -263,13 +267,16 @@ export class Commits {
     return this.#applyRest(applier, reader, seq);
   }
 
-  /** Applies a record most of which is in memory, all at once: its messages are few. */
-  #applyInMemory({ seq, body }: Logged, { fronts, start, end }: CommitInMemory): undefined {
+  /** Applies what was logged: a record most of which is in memory all at once, for its messages are few. */
+  #applyLogged({ seq, body, inMemory }: Logged): Promise<void> | undefined {
+    if (inMemory === undefined) return this.apply(seq, body);
+    const { fronts, start, end } = inMemory;
     const applier = new Applier(this.#state, seq);
     if (start > 0) new RecordReader(body, { end: start }).read(applier, Infinity);
     for (const [dictionary, front] of fronts) applier.front(dictionary, front);
     new RecordReader(body, { start: end }).read(applier, Infinity);
     this.#finish(applier, seq);
+    this.#state.recordWriter.giveBack(body);
     return undefined;
   }
 

@@ -34,3 +34,24 @@ test('what is not bytes, no number, no mode, or the first dictionary is refused'
   read.abort();
   await engine.close();
 });
+
+test('what is being committed takes no more writes, and to abort it changes nothing', async () => {
+  const engine = await openEnvironment(await openMemoryEnv(), '/data', { cacheBytes: 8 << 20 });
+  const id = engine.catalogDictionary;
+  const key = (number: number): Uint8Array => Uint8Array.of(number);
+  const first = engine.begin('statement');
+  await first.put(id, key(1), key(1));
+  const committing = first.commit();
+  for (const act of [() => first.put(id, key(2), key(2)), () => first.count(id, 1, 1), () => first.rollbackTo(0)]) {
+    assert.throws(act, (error) => error instanceof EngineError && error.code === 'closed');
+  }
+  first.abort();
+  const second = engine.begin('statement');
+  await second.put(id, key(3), key(3));
+  await committing;
+  await second.commit();
+  const read = engine.begin('read');
+  assert.deepEqual([await read.get(id, key(1)), await read.get(id, key(2)), await read.get(id, key(3))], [key(1), undefined, key(3)]);
+  read.abort();
+  await engine.close();
+});

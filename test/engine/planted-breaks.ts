@@ -70,7 +70,11 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '5', name: 'removals are not among the recent keys', caught: scenario('a key that was removed after the snapshot is a conflict'),
-    file: 'commits.js', from: 'if (recent.isAsked)', to: 'if (recent.isAsked && message.kind === 0)',
+    file: 'commits.js', from: 'this.#remember(dictionary, 1, ', to: 'if (message.kind === 0) this.#remember(dictionary, 1, ',
+  },
+  {
+    law: '4', name: 'keys of a commit that is applied from memory are not among the recent ones', caught: scenario('a key that was put after the snapshot is a conflict'),
+    file: 'commits.js', from: 'this.#remember(dictionary, front.count, ', to: 'this.#remember(dictionary, 0, ',
   },
   {
     law: '6', name: 'a scan sees what its transaction writes later', caught: history(2),

@@ -49,6 +49,16 @@ async function removedSince(open: OpenEnvironment): Promise<void> {
   });
 }
 
+/** Law 4: so is a put. */
+async function putSince(open: OpenEnvironment): Promise<void> {
+  await withEngine(open, {}, async (engine, id) => {
+    const old = engine.begin('snapshot');
+    await put(engine, id, 'key');
+    await assertCode(() => old.put(id, encode('key'), encode('again')), 'write-conflict');
+    old.abort();
+  });
+}
+
 /** Law 3: a snapshot is copied from an open transaction only. */
 async function endedSnapshot(open: OpenEnvironment): Promise<void> {
   await withEngine(open, {}, async (engine) => {
@@ -375,6 +385,7 @@ async function boundedMemory(open: OpenEnvironment): Promise<void> {
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'keys that were forgotten raise the floor, and an older writer is refused': forgottenKeys,
   'a key that was removed after the snapshot is a conflict': removedSince,
+  'a key that was put after the snapshot is a conflict': putSince,
   'a snapshot is not copied from a transaction that has ended': endedSnapshot,
   'a dropped dictionary goes on for its readers and is gone after them': droppedUnderReader,
   'a transaction that ends while it waits for a lock leaves nothing behind': endedWhileWaiting,

@@ -28,6 +28,7 @@ const quickGrowthMax = 64 * 1024;
 /** For an operation of more bytes no more room is made than it needs. */
 const exactBytesMin = 1024 * 1024;
 const sourceBytesMax = 1024 * 1024;
+const keptBytesMax = 512 * 1024;
 
 /** How far the rows of a commit have come. */
 export interface RowProgress {
@@ -146,6 +147,17 @@ export class NotedOperations {
 
   #end(index: number): number {
     return this.#starts[index + 1] ?? this.#length;
+  }
+
+  /** Forgets everything, and keeps the memory if that is of a usual size; whether it is. */
+  reset(): boolean {
+    this.#length = headRoom;
+    this.#starts.length = 0;
+    this.#orders.length = 0;
+    this.#spaces.length = 0;
+    this.#source = undefined;
+    this.#sourceView = this.#view;
+    return this.#bytes.length <= keptBytesMax;
   }
 
   /** Takes back what was noted after `order`. */

@@ -52,12 +52,16 @@ const stampBytes = 8;
 const noStamp = new Uint8Array(stampBytes);
 
 const keptBytes = 1024 * 1024;
+/** Memory of records of at least so many bytes is used again, and so many are kept: a load would ask the system for it with each batch. */
+const spareBytesMin = 32 * 1024;
+const sparesMax = 2;
 
 /** Writes the parts of a record; `body` gives a copy. */
 export class RecordWriter {
   #writer: ByteWriter = new ByteWriter(512);
   /** Where stamps are to be put. */
   #places: number[] = [];
+  readonly #spares: Uint8Array[] = [];
 
   /** Begins a record; what was written before is forgotten. Memory stays, unless a rare large record has made it grow much. */
   begin(): void {
@@ -168,9 +172,24 @@ export class RecordWriter {
   /** A copy of the record. */
   body(): Uint8Array {
     const bytes = this.#writer.bytes();
-    const body = pooledBytes(bytes.length);
+    const body = this.#memory(bytes.length);
     body.set(bytes);
     return body;
+  }
+
+  /** Memory for a record: for long ones what others have left. */
+  #memory(length: number): Uint8Array {
+    if (length < spareBytesMin || length > keptBytes) return pooledBytes(length);
+    const at = this.#spares.findIndex((spare) => spare.length >= length);
+    const memory = at < 0 ? new Uint8Array(Math.min(keptBytes, length + (length >>> 2))) : (this.#spares.splice(at, 1)[0] as Uint8Array);
+    return memory.subarray(0, length);
+  }
+
+  /** Takes the memory of a record back that nobody reads any more. */
+  giveBack(body: Uint8Array): void {
+    if (body.length < spareBytesMin || body.length > keptBytes) return;
+    this.#spares.push(new Uint8Array(body.buffer));
+    if (this.#spares.length > sparesMax) this.#spares.shift();
   }
 }
 
