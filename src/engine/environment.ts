@@ -5,7 +5,7 @@ import { EngineError } from '../base/errors.ts';
 import { Roster } from '../base/roster.ts';
 import type { DirectoryLock, Env } from '../env/index.ts';
 import { backUp } from './backup/hot-backup.ts';
-import { makeDurableDirectory, openStore } from './data-directory.ts';
+import { makeDurableDirectory, openStore } from './backup/data-directory.ts';
 import { Background } from './background.ts';
 import { BlobCollector } from './blob-collector.ts';
 import { Checkpoints } from './checkpoints.ts';

@@ -35,7 +35,7 @@ export type {
   VerifyReport,
 } from './types.ts';
 export { isFreshValue } from './blob/read-blob.ts';
-export { finishDirectory } from './data-directory.ts';
+export { finishDirectory } from './backup/data-directory.ts';
 export { openEnvironment } from './environment.ts';
 export { LogWriter, logWriters } from './wal/log-writer.ts';
 // For simulators: the other end of a conversation with the tree worker.

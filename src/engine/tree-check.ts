@@ -55,7 +55,7 @@ export class TreeCheck {
 
   #caught(error: unknown): void {
     if (error instanceof EngineError && (error.code === 'corruption' || error.code === 'format' || error.code === 'io')) {
-      this.problems.push(problemOf(this.#tree, error));
+      this.problems.push(problemOf(this.#tree.id, error));
     } else throw error;
   }
 
@@ -164,7 +164,8 @@ export class TreeCheck {
 const everyKind: ReadonlySet<number> = new Set(Object.values(messageKinds));
 const leafKinds: ReadonlySet<number> = new Set(Object.values(messageKinds).filter((kind) => kind !== messageKinds.update));
 
-function problemOf({ id }: TreeView, { message, place: { file, offset, fromKey, toKey } }: EngineError): VerifyProblem {
+/** An error in the words of a problem of a dictionary. */
+export function problemOf(id: DictionaryId, { message, place: { file, offset, fromKey, toKey } }: EngineError): VerifyProblem {
   return {
     message, dictionary: id, ...(file === undefined ? {} : { file }), ...(offset === undefined ? {} : { offset }),
     ...(fromKey === undefined ? {} : { fromKey }), ...(toKey === undefined ? {} : { toKey }),

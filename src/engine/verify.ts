@@ -11,13 +11,16 @@ import type { HeldCheckpoint } from './block/held-checkpoint.ts';
 import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { placedIn } from './parts.ts';
+import { readBlob } from './blob/read-blob.ts';
 import { decodeBasement, decodeFilter } from './run/extent.ts';
+import { messageKinds } from './run/message.ts';
+import { isReference } from './tree/found.ts';
 import { decodeNode } from './tree/node.ts';
 import type { Extent } from './tree/node.ts';
 import { SpilledFront } from './tree/spilled.ts';
 import type { Spill } from './tree/spilled.ts';
 import type { Miss, Tree, TreeRecord } from './tree/tree.ts';
-import { TreeCheck } from './tree-check.ts';
+import { problemOf, TreeCheck } from './tree-check.ts';
 import type { TreeView } from './tree-check.ts';
 import type { DictionaryId, VerifyProblem, VerifyReport } from './types.ts';
 import { checkLog } from './wal/log-check.ts';
@@ -45,6 +48,7 @@ export async function verifyEnvironment(engine: EngineParts): Promise<VerifyRepo
     const check = await checkTree(engine, tree);
     if (check === 'restless') restless.add(tree.id);
     else if (check !== undefined) add(found, check);
+    found.problems.push(...(await checkFronts(engine, tree)));
   }
   if (restless.size > 0) await checkHeld(engine, restless, found);
   // Where nothing changed meanwhile, what is counted is what is there.
@@ -90,6 +94,39 @@ async function checkTree(engine: EngineParts, tree: Tree): Promise<TreeCheck | '
     return counted(check, tree);
   }
   return 'restless';
+}
+
+/** Reads the large values of keys that a tree's fronts say something of: references that are in no tree yet, as whoever reads now meets them. */
+async function checkFronts({ state, reads }: EngineParts, tree: Tree): Promise<VerifyProblem[]> {
+  const problems: VerifyProblem[] = [];
+  const seq = state.visible;
+  if (tree.droppedSeq <= seq) return problems;
+  state.snapshots.open(seq);
+  const endRead = state.blobs.beginRead();
+  try {
+    for (const key of referringKeys(tree)) {
+      try {
+        const value = await reads.search(tree, key, seq);
+        if (isReference(value)) await readBlob(state.blobs, state.env, { place: value, owner: { dictionary: tree.id, key } });
+      } catch (error) {
+        if (!(error instanceof EngineError && (error.code === 'corruption' || error.code === 'io'))) throw error;
+        problems.push(problemOf(tree.id, error));
+      }
+    }
+  } finally {
+    endRead();
+    state.snapshots.close(seq);
+    if (state.dropped.size > 0) state.onWork();
+  }
+  return problems;
+}
+
+/** The keys of which fronts say last that their value is a large one. */
+function* referringKeys({ active, frozen }: Tree): Generator<Uint8Array> {
+  for (const front of [active, ...frozen]) {
+    if (front instanceof SpilledFront || front.blobBytes === 0) continue;
+    for (let entry = 0, { count } = front; entry < count; entry++) if (front.kind(entry) === messageKinds.reference && front.isNewest(entry)) yield front.key(entry).slice();
+  }
 }
 
 function counted(check: TreeCheck, { leaves }: { readonly leaves: number }): TreeCheck {

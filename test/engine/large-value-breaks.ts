@@ -72,6 +72,10 @@ export const largeValueBreaks: readonly PlantedBreak[] = [
     file: 'blob-collector.js', from: 'await writes.sync();', to: '',
   },
   {
+    law: '23', name: 'a large value that only a front refers to is not verified', caught: scenario('a damaged large value is named and costs itself alone'),
+    file: 'verify.js', from: 'await checkFronts(engine, tree)', to: '[]',
+  },
+  {
     law: '23', name: 'the checksum of a large value is not checked', caught: scenario('a damaged large value is named and costs itself alone'),
     file: 'blob/blob-body.js', from: 'checksum === checksums[first + block]', to: 'true',
   },

@@ -101,6 +101,8 @@ async function damagedValue(open: OpenEnvironment): Promise<void> {
       });
       for (const i of [0, 1, 3, 4]) assert.deepEqual(await valueOf(engine, id, `k${i}`), noise(i, 5000));
       await engine.checkpoint();
+      // No tree refers to it yet: the reference is in a front.
+      assert.deepEqual((await engine.verify()).problems.map((problem) => [problem.file, problem.dictionary]), [[file, id]]);
       sim.files.corrupt(file, offset, mask);
     }
     sim.files.corrupt(file, body + 3000, 4);

@@ -388,7 +388,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
   },
   {
     law: '21', name: 'a directory whose data file is gone is a new one', caught: scenario('a log that is gone is refused, and so is a data file'),
-    file: 'data-directory.js', from: '(await listSegments(env, log)).length > 0', to: 'false',
+    file: 'backup/data-directory.js', from: '(await listSegments(env, log)).length > 0', to: 'false',
   },
   {
     law: '21', name: 'two groups are in flight', caught: images(1),

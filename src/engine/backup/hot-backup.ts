@@ -5,11 +5,11 @@ import { EngineError } from '../../base/errors.ts';
 import type { Env, File } from '../../env/index.ts';
 import { listBlobSegments, segmentPath } from '../blob/blob-segment.ts';
 import type { BlockStore } from '../block/block-store.ts';
-import { finishDirectory, unfinishedDataFile } from '../data-directory.ts';
 import type { BackupReport } from '../types.ts';
 import { listSegments } from '../wal/segment.ts';
 import { copyDataFile } from './copied-data-file.ts';
 import type { CopyProgress } from './copied-data-file.ts';
+import { finishDirectory, unfinishedDataFile } from './data-directory.ts';
 
 /** The environment that is copied. */
 export interface BackupSource {

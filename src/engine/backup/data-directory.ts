@@ -1,11 +1,11 @@
 // A data directory by its names: made durably, opened, told from one that somebody left unfinished. A backup or a salvage gives its data file another
 // name until everything is there, so that what was cut off opens as nothing; and a directory whose data file is gone is not taken for a new one.
 
-import { EngineError } from '../base/errors.ts';
-import type { Env } from '../env/index.ts';
-import type { CheckpointRoot } from './block/block-number.ts';
-import { BlockStore } from './block/block-store.ts';
-import { listSegments } from './wal/segment.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { Env } from '../../env/index.ts';
+import type { CheckpointRoot } from '../block/block-number.ts';
+import { BlockStore } from '../block/block-store.ts';
+import { listSegments } from '../wal/segment.ts';
 
 const dataFile = 'data.frond';
 /** The data file has this name until everything is there. */
