@@ -133,9 +133,13 @@ function isZstdModule(module: unknown): module is ZstdModule {
   return wasmFunctions.every((name) => typeof members.get(name) === 'function');
 }
 
+function isMaker(value: unknown): value is () => unknown {
+  return typeof value === 'function';
+}
+
 async function loadWasm(): Promise<ZstdModule> {
   const make: unknown = createRequire(import.meta.url)('@foxglove/wasm-zstd/dist/wasm-zstd.js');
-  assert(typeof make === 'function', 'the zstd package has a function that makes its module');
+  assert(isMaker(make), 'the zstd package has a function that makes its module');
   const module: unknown = await make();
   assert(isZstdModule(module), 'the zstd package has the functions of its library');
   return module;
