@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EngineError } from '../../src/base/errors.ts';
+import { compressPlain, decompressPlain, lz4TableLength } from '../../src/base/lz4-plain.ts';
 import { compressLz4, decompressLz4, lz4LengthMax } from '../../src/base/lz4.ts';
 import { repetitiveBytes } from '../support/repetitive-bytes.ts';
 
@@ -115,4 +116,39 @@ test('the decoder agrees with the description on blocks of any encoder, whole or
     }),
     { numRuns: 2000 },
   );
+});
+
+test('with and without WebAssembly a block has the same bytes, and damage is met by both or by neither', () => {
+  const table = new Uint32Array(lz4TableLength);
+  let base = 1;
+  const damages = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 2 });
+  fc.assert(
+    fc.property(repetitiveBytes, damages, (source, damage) => {
+      const target = new Uint8Array(lz4LengthMax(source.length));
+      const block = target.slice(0, compressPlain(source, target, { table, base }));
+      base += source.length;
+      assert.deepEqual(compress(source), block);
+      for (const [at, value] of damage) block[at % block.length] = value;
+      const plain = new Uint8Array(source.length);
+      const whole = ((): boolean => {
+        try {
+          return decompressPlain(block, plain) === source.length;
+        } catch {
+          return false;
+        }
+      })();
+      assert.deepEqual(decompress(block, source.length), whole ? [...plain] : undefined);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a block that is too long for the memory of WebAssembly goes another way, and comes back', () => {
+  for (const length of [65_535, 65_536, 65_537, 65_536 + 1024, 200_000]) {
+    const source = Uint8Array.from({ length }, (_, index) => (index * index) >>> 9);
+    const block = compress(source);
+    assert.deepEqual(decompress(block, length), [...source]);
+    assert.equal(decompress(block, length - 1), undefined);
+    assert.equal(decompress(block, length + 1), undefined);
+  }
 });
