@@ -31,6 +31,8 @@ export interface Wanted {
   readonly keys?: boolean;
   /** Whether the order of rows means nothing. */
   readonly anyOrder?: boolean;
+  /** The path whose different values are wanted. */
+  readonly distinct?: string | undefined;
   /** For a count of one scan: rows need no key. */
   readonly bare?: boolean;
 }
@@ -112,11 +114,17 @@ export function indexAccess(bounds: IndexBounds, conditions: Conditions, wanted:
     documentFilter: reader === undefined ? test : undefined,
     shown,
     bare: gives === 'keys' && covered && wanted.bare === true,
+    passesOver: gives === 'entries' ? fieldsPassedOver(index, decided, wanted) : 0,
     carries: { document: gives === 'documents', entry: gives === 'entries' || wanted.keys === true || isMerged(order) },
   };
   const make = (part: IndexBounds): IndexScan => new IndexScan({ ...common, bounds: part, scan: rangesOf(part, given) });
   const stage = isMerged(order) ? mergeOf(bounds, order, make, wanted) : make(bounds);
   return { stage, gives, residual, sorted: order !== undefined, scans: [bounds], reader };
+}
+
+/** How many fields an index begins with up to the path whose different values are wanted; 0: every entry counts. */
+function fieldsPassedOver(index: Index, decided: readonly FilterNode[], { distinct }: Wanted): number {
+  return distinct === undefined || decided.length > 0 ? 0 : index.paths.indexOf(distinct) + 1;
 }
 
 const isMerged = (order: SortOrder | undefined): order is SortOrder => order !== undefined && order.exploded > 0;

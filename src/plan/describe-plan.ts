@@ -26,8 +26,10 @@ function inputsOf(stage: PlanStage, describe: (input: PlanStage) => Document): F
 export function describeRun(stage: PlanStage, execution: Execution, returned: number, outer: readonly OuterStage[] = []): Document {
   const [first, ...rest] = outer;
   if (first !== undefined) {
-    const counts = commonCounts(first.returned ?? returned, returned);
-    return Document.fromEntries([['stage', first.name], ...counts, ...first.details, ...(first.counts ?? []), ['inputStage', describeRun(stage, execution, returned, rest)]]);
+    const common = commonCounts(first.returned ?? returned, returned);
+    const { counts = [] } = first;
+    const own = typeof counts === 'function' ? counts(returned) : counts;
+    return Document.fromEntries([['stage', first.name], ...common, ...first.details, ...own, ['inputStage', describeRun(stage, execution, returned, rest)]]);
   }
   const counters = execution.countersOf(stage);
   const details = stage.details();

@@ -11,16 +11,15 @@ import type { Document, Path, TextOrder, Value } from '../bson/index.ts';
 import type { OperationContext } from '../session/index.ts';
 import { KeySet } from './key-set.ts';
 import { planQuery } from './plan-query.ts';
-import type { DistinctRequest, QueryTarget } from './types.ts';
+import type { DistinctRequest, QueryRequest, QueryTarget } from './types.ts';
 
 const resultBytesMax = 16 * 1024 * 1024;
 
 /** The values in BSON order. More than 16 MiB: 17217. */
 export async function distinctValues(target: QueryTarget, request: DistinctRequest, context: OperationContext): Promise<readonly Value[]> {
-  const { field, filter, hint, collation } = request;
-  const plan = await planQuery(target, { filter, collation, hint, fieldsNeeded: [field], anyOrder: true }, context);
+  const plan = await planQuery(target, distinctQuery(request), context);
   const source = plan.open();
-  const values = new DistinctValues(parsePath(field), collation);
+  const values = new DistinctValues(parsePath(request.field), request.collation);
   try {
     for (;;) {
       const batch = await source.next(context);
@@ -33,6 +32,11 @@ export async function distinctValues(target: QueryTarget, request: DistinctReque
   } finally {
     source.close();
   }
+}
+
+/** The query whose documents have the values. */
+export function distinctQuery({ field, filter, hint, collation }: DistinctRequest): QueryRequest {
+  return { filter, collation, hint, fieldsNeeded: [field], anyOrder: true, distinct: field };
 }
 
 class DistinctValues {

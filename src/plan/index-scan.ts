@@ -2,9 +2,11 @@
 // fetched (server.md: "conditions on indexed fields are tested on the index entry"). A document with several entries in the ranges is given
 // once, at the first of them.
 
-import { BsonArray, Document } from '../bson/index.ts';
+import { must } from '../base/assert.ts';
+import { compareBytes } from '../base/bytes.ts';
+import { BsonArray, Document, encodeKey, keyAfter, skipKeyField } from '../bson/index.ts';
 import type { Value } from '../bson/index.ts';
-import type { Cursor, Direction, Index, IndexEntry, KeyRange } from '../catalog/index.ts';
+import type { Batch, Cursor, Direction, Index, IndexEntry, KeyRange } from '../catalog/index.ts';
 import type { Filter } from '../query/index.ts';
 import type { EntryReader } from './entry-reader.ts';
 import { describeBounds } from './describe-bounds.ts';
@@ -29,16 +31,19 @@ export interface IndexScanParts {
   readonly carries: { readonly entry: boolean; readonly document: boolean };
   /** For a count: rows say nothing, not even their key. */
   readonly bare: boolean;
+  /** Entries that are equal in so many leading fields to one that was read may be passed over; 0: none may. */
+  readonly passesOver: number;
 }
 
-/** IXSCAN. */
+/** IXSCAN, or DISTINCT_SCAN where it passes over equal entries. */
 export class IndexScan implements PlanStage {
-  readonly name = 'IXSCAN';
+  readonly name: 'IXSCAN' | 'DISTINCT_SCAN';
   readonly inputs: readonly PlanStage[] = [];
   readonly parts: IndexScanParts;
 
   constructor(parts: IndexScanParts) {
     this.parts = parts;
+    this.name = passesOver(parts) ? 'DISTINCT_SCAN' : 'IXSCAN';
   }
 
   get index(): Index {
@@ -76,6 +81,11 @@ export class IndexScan implements PlanStage {
   }
 }
 
+/** Whether equal entries say nothing more: what is tested on single entries may find one of them and not the other. */
+function passesOver(parts: IndexScanParts): boolean {
+  return parts.passesOver > 0 && parts.direction > 0 && parts.scan.test === undefined && parts.entryFilter === undefined;
+}
+
 /** The fields of `explain` that say which index it is. */
 function describeIndex(index: Index): [string, Value][] {
   const multikeyPaths = Document.fromEntries(
@@ -99,6 +109,9 @@ function describeIndex(index: Index): [string, Value][] {
   ];
 }
 
+/** Entries of a first batch; later ones are larger. */
+const rowsFirst = 32;
+
 class IndexSource implements RowSource {
   readonly #parts: IndexScanParts;
   readonly #execution: Execution;
@@ -110,7 +123,9 @@ class IndexSource implements RowSource {
   #generation: number;
   /** The last key that was read in the present range. */
   #last: Uint8Array | undefined;
-  #rows = 32;
+  /** Where the present range goes on, if equal entries were passed over. */
+  #from: Uint8Array | undefined;
+  #rows: number = rowsFirst;
 
   constructor(parts: IndexScanParts, execution: Execution, counters: Counters) {
     this.#parts = parts;
@@ -134,7 +149,7 @@ class IndexSource implements RowSource {
       this.#cursor ??= this.#seek(range);
       const found = this.#cursor.nextBatch({ rows: this.#rows, bytes: batchBytes });
       const batch = found instanceof Promise ? await found : found;
-      if (batch.length > 0) this.#last = batch.key(batch.length - 1).slice();
+      if (batch.length > 0) [this.#last, this.#from] = [batch.key(batch.length - 1).slice(), undefined];
       let bytes = 0;
       for (let i = 0; i < batch.length; i++) {
         const key = batch.key(i);
@@ -143,24 +158,47 @@ class IndexSource implements RowSource {
         const taken = this.#take(rows, { key, value }, context);
         if (taken instanceof Promise) await taken;
       }
-      // A batch that is well short of both limits is the last of its range.
-      if (batch.length === 0 || (batch.length < this.#rows && bytes < batchBytes / 2)) this.#endRange();
       examined += Math.max(batch.length, 1);
-      this.#rows = Math.min(this.#rows * 2, batchRows);
+      this.#endBatch(batch, bytes);
     }
     return rows;
+  }
+
+  #endBatch(batch: Batch, bytes: number): void {
+    const wanted = this.#rows;
+    this.#rows = Math.min(wanted * 2, batchRows);
+    if (batch.length === wanted && passesOver(this.#parts)) this.#passOver(batch);
+    // A batch that is well short of both limits is the last of its range.
+    else if (batch.length === 0 || (batch.length < wanted && bytes < batchBytes / 2)) this.#endRange();
   }
 
   #seek(range: KeyRange): Cursor {
     this.#counters.seeks += 1;
     const { bounds, direction } = this.#parts;
-    return bounds.index.scan(this.#execution.txn, rangeAfter(range, this.#last, direction), direction);
+    const rest = this.#from === undefined ? rangeAfter(range, this.#last, direction) : { ...range, from: this.#from };
+    return bounds.index.scan(this.#execution.txn, rest, direction);
+  }
+
+  /** Goes on behind the entries that are equal to all of a batch. A null may be a missing field, which only its document tells. */
+  #passOver(batch: Batch): void {
+    const { bounds: { index }, passesOver: fields } = this.#parts;
+    const last = batch.key(batch.length - 1);
+    let [start, end] = [0, 0];
+    for (let field = 0; field < fields; field++) [start, end] = [end, skipKeyField(last, end, must(index.directions[field], 'a field of the index'))];
+    const isNull = compareBytes(last.subarray(start, end), encodeKey([null], [must(index.directions[fields - 1], 'a field of the index')])) === 0;
+    const prefix = last.subarray(0, end);
+    if (isNull || compareBytes(batch.key(0).subarray(0, end), prefix) !== 0) return;
+    this.#from = must(keyAfter(prefix), 'an encoded value is not all ones');
+    this.#rows = rowsFirst;
+    this.#cursor?.close();
+    this.#cursor = undefined;
   }
 
   #endRange(): void {
     this.#cursor?.close();
     this.#cursor = undefined;
     this.#last = undefined;
+    this.#from = undefined;
     this.#range += 1;
   }
 

@@ -1,6 +1,6 @@
 // The planner: from a query to documents by the cheapest way through a collection's indexes (server.md, "Queries").
 
-export { distinctValues } from './distinct.ts';
+export { distinctQuery, distinctValues } from './distinct.ts';
 export { expireDocuments } from './expire.ts';
 export { planQuery } from './plan-query.ts';
 export { queryShape } from './shape-hash.ts';

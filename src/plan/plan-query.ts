@@ -64,7 +64,7 @@ function wantedOf(request: QueryRequest): Wanted {
   const readsNothing = purpose === 'count' || (paths?.size === 0 && order === undefined && !showsKeys(request));
   if (readsNothing) return { output: 'none', sort: undefined, sortPattern, bare: true };
   const output = request.returnKey === true ? new Set<string>() : (paths ?? 'documents');
-  return { output, sort: order, sortPattern, keys: request.returnKey === true || request.carriesKey === true, anyOrder: anyOrder === true };
+  return { output, sort: order, sortPattern, keys: request.returnKey === true || request.carriesKey === true, anyOrder: anyOrder === true, distinct: request.distinct };
 }
 
 /** The paths that the answer is made of; undefined: all. */
@@ -207,9 +207,11 @@ function stagesAbove(access: Access, collection: Collection, request: QueryReque
   const { skip = 0, limit = 0 } = request;
   const unsorted = wanted.sort !== undefined && !access.sorted;
   const { residual } = access;
-  const mustFetch = access.gives === 'keys' && wanted.output !== 'none';
   let stage = access.stage;
-  if (residual.length > 0 || mustFetch || (unsorted && access.gives !== 'documents')) {
+  // What is left out is not read, where rows are those of the answer in their order already.
+  const early = skip > 0 && !unsorted && residual.length === 0;
+  if (early) stage = new Window(stage, 'SKIP', skip);
+  if (needsDocuments(access, wanted, unsorted)) {
     stage = new Fetch(stage, { collection, filter: filterOfAll(residual), keepsOrder: wanted.sort !== undefined && access.sorted });
   }
   if (unsorted) {
@@ -221,8 +223,12 @@ function stagesAbove(access: Access, collection: Collection, request: QueryReque
       workspace: request.workspace,
     });
   }
-  if (skip > 0) stage = new Window(stage, 'SKIP', skip);
+  if (skip > 0 && !early) stage = new Window(stage, 'SKIP', skip);
   return limit > 0 ? new Window(stage, 'LIMIT', limit) : stage;
+}
+
+function needsDocuments({ residual, gives }: Access, wanted: Wanted, unsorted: boolean): boolean {
+  return residual.length > 0 || (gives === 'keys' && wanted.output !== 'none') || (unsorted && gives !== 'documents');
 }
 
 function outputOf(access: Access, collection: Collection, request: QueryRequest, wanted: Wanted): Output {

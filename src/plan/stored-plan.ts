@@ -193,7 +193,7 @@ export class StoredPlan implements Plan {
   #outerStages(outer: OuterStage | undefined): readonly OuterStage[] {
     const { output, request } = this.#parts;
     const around: OuterStage[] = outer === undefined ? [] : [outer];
-    if (request.purpose === 'count') around.push({ name: 'COUNT', details: [] });
+    if (request.purpose === 'count') around.push({ name: 'COUNT', details: [], returned: 0, counts: (rows) => [['nCounted', BigInt(rows)], ['nSkipped', BigInt(request.skip ?? 0)]] });
     const name = request.purpose === undefined || request.purpose === 'documents' ? output.stageName : undefined;
     const transformBy = request.given?.projection;
     if (name !== undefined) around.push({ name, details: transformBy === undefined ? [] : [['transformBy', transformBy]] });

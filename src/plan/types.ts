@@ -22,6 +22,8 @@ export interface QueryRequest {
   readonly given?: { readonly filter?: Document | undefined; readonly sort?: Document | undefined; readonly projection?: Document | undefined } | undefined;
   /** Without projection: the only paths that will be read (of a pipeline), so that an index may answer alone. */
   readonly fieldsNeeded?: readonly string[] | undefined;
+  /** The path whose different values are wanted: documents that have one again may be left out. */
+  readonly distinct?: string | undefined;
   /** Without a sort: whether the order of the documents means nothing to whoever reads them. */
   readonly anyOrder?: boolean | undefined;
   readonly skip?: number | undefined;
@@ -69,8 +71,8 @@ export interface ReleasableSource extends BatchSource {
 export interface OuterStage {
   readonly name: string;
   readonly details: readonly (readonly [string, Value])[];
-  /** What it has counted, shown where it was run. */
-  readonly counts?: readonly (readonly [string, Value])[];
+  /** What it has counted, shown where it was run; it may ask how many rows came from below. */
+  readonly counts?: readonly (readonly [string, Value])[] | ((rows: number) => readonly (readonly [string, Value])[]);
   /** How many documents it gives, where these are not the plan's. */
   readonly returned?: number;
 }

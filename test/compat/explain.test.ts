@@ -35,6 +35,16 @@ describe('explain', async () => {
     assert.equal(await client.db('explains').collection('copy').countDocuments(), 0);
   });
 
+  test('of a count tells what was counted and what left out, of a distinct that equal entries are passed over', async () => {
+    const db = client.db('explains');
+    const explained = async (explain: Document): Promise<Document> => ((await db.command({ explain, verbosity: 'executionStats' }))['executionStats'] as Document)['executionStages'] as Document;
+    const { stage, nReturned, nCounted, nSkipped } = await explained({ count: 'things', query: { a: 1 }, skip: 3 });
+    assert.deepEqual([stage, nReturned, Number(nCounted), Number(nSkipped)], ['COUNT', 0, 17, 3]);
+    const { stage: outer, inputStage } = await explained({ distinct: 'things', key: 'a', query: { a: { $gte: 1 } } });
+    assert.deepEqual([outer, (inputStage as Document)['stage']], ['PROJECTION_COVERED', 'DISTINCT_SCAN']);
+    await assert.rejects(db.command({ explain: { find: 'things', $db: 'other' } }), { code: 73 });
+  });
+
   test('of a write shows what would be changed and changes nothing', async () => {
     const db = client.db('explained');
     await db.collection('w').insertMany([0, 1, 2, 3, 4, 5].map((_id) => ({ _id: _id as never, a: _id % 2, b: _id })));

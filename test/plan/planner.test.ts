@@ -220,6 +220,28 @@ test('distinct values come once, elements of arrays singly, from the index where
   assert.equal((await distinct(catalog, 'a')).length, 4);
 });
 
+test('different values of an indexed field are found without reading all that are equal', async () => {
+  const catalog = await numbers(2000, spec({ a: 1, b: 1 }));
+  const query = { more: { fieldsNeeded: ['a'], anyOrder: true, distinct: 'a' } };
+  const stats = await run(catalog, query);
+  assert.ok(Number(stats.get('totalKeysExamined')) < 1000);
+  assert.equal(stats.get('totalDocsExamined'), 0);
+  assert.deepEqual(await distinct(catalog, 'a'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(await distinct(catalog, 'a', doc({ b: doc({ $gte: 1995 }) })), [5, 6, 7, 8, 9]);
+  assert.equal((await distinct(catalog, 'b', doc({ a: 3 }))).length, 200);
+  await insertAll(catalog, Array.from({ length: 100 }, (_, i) => doc({ _id: 5000 + i, b: i, ...(i === 99 ? { a: null } : {}) })));
+  assert.deepEqual((await distinct(catalog, 'a'))[0], null);
+});
+
+test('documents that are skipped are not read, where entries say which they are', async () => {
+  const catalog = await numbers(1000, spec({ a: 1, b: 1 }));
+  const query = { filter: doc({ a: 3 }), sort: doc({ a: 1, b: 1 }), skip: 90, limit: 5 };
+  assert.deepEqual(await stages(catalog, query), ['LIMIT', 'FETCH', 'SKIP', 'IXSCAN']);
+  assert.ok(Number((await run(catalog, query)).get('totalDocsExamined')) <= 10);
+  assert.deepEqual((await find(catalog, query)).map((each) => each.get('b')), [903, 913, 923, 933, 943]);
+  assert.deepEqual(await stages(catalog, { ...query, filter: doc({ a: 3, c: doc({ $gt: 'text' }) }) }), ['LIMIT', 'SKIP', 'FETCH', 'IXSCAN']);
+});
+
 test('a query on a collection that is not there is empty', async () => {
   const { catalog } = await openForTest();
   assert.deepEqual(await find(catalog, { filter: doc({ a: 1 }), hint: 'nope' }), []);

@@ -3,12 +3,12 @@
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
-import { planQuery, type ExplainVerbosity, type QueryRequest } from '../../plan/index.ts';
+import { distinctQuery, planQuery, type ExplainVerbosity, type QueryRequest } from '../../plan/index.ts';
 import { compileFilter } from '../../query/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { hasRule } from '../users/command-rules.ts';
 import { watched } from '../plan-watch.ts';
-import { objectField, parseFields, required, wordField } from '../fields.ts';
+import { objectField, parseFields, required, typeText, wordField } from '../fields.ts';
 import { explainSettings } from '../query-settings/apply.ts';
 import { queryOptions, targetCollation } from '../query-options.ts';
 import { resolveTarget, type ResolvedTarget } from '../query-target.ts';
@@ -62,7 +62,8 @@ const explainDistinct: Explainer = (context, body, verbosity) => {
   const given = { filter: fields.query ?? Document.empty };
   const request = (target: ResolvedTarget): QueryRequest => {
     const collation = targetCollation(fields.collation, target);
-    return { filter: compileFilter(given.filter, queryOptions(context, undefined, collation)), collation, given, hint: fields.hint };
+    const filter = compileFilter(given.filter, queryOptions(context, undefined, collation));
+    return { ...distinctQuery({ field: fields.key, filter, collation, hint: fields.hint }), given };
   };
   return explainQuery(context, { name: fields.distinct, request }, verbosity);
 };
@@ -91,6 +92,10 @@ export const explain: Command = defineCommand({
     const explainer = EXPLAINERS.get(name);
     if (explainer === undefined && hasRule(name)) throw new CommandError(20, 'IllegalOperation', `Cannot explain cmd: ${name}`);
     if (explainer === undefined) throw new CommandError(59, 'CommandNotFound', `Explain failed due to unknown command: ${name}`);
+    const db = body.get('$db');
+    if (db !== undefined && db !== context.db) {
+      throw new CommandError(73, 'InvalidNamespace', `Mismatched $db in explain command. Expected ${context.db} but got ${typeof db === 'string' ? db : typeText(db)}`);
+    }
     const hash = explainSettings(context, body);
     return withShapeHash(await explainer(context, body, verbosity ?? 'allPlansExecution'), hash);
   },
