@@ -56,7 +56,7 @@ export { isNullish, nameOf } from './expression/define.ts';
 export { splitPath, validateFieldName, validateVariableName } from './expression/field-path.ts';
 export { keyOfValue } from './value-key.ts';
 export type { ValueKey } from './value-key.ts';
-export { readFlatPoint, readStored } from './geo/geometry.ts';
+export { countsWinding, readFlatPoint, readStored } from './geo/geometry.ts';
 export type { Geometry } from './geo/geometry.ts';
 export { capOf } from './geo/region.ts';
 export type { Bounds as GeoBounds, Region } from './geo/region.ts';

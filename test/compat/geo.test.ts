@@ -71,8 +71,18 @@ describe('geospatial queries', async () => {
     assert.deepEqual(await sortedIds(places, { at: { $geoWithin: { $box: [[0, 0], [10, 10]] } } }), [1, 2, 3]);
     assert.deepEqual(await sortedIds(places, { at: { $geoWithin: { $center: [[0, 0], 5] } } }), [1, 2]);
     assert.deepEqual(await sortedIds(places, { at: { $geoWithin: { $polygon: [[-1, -1], [4, -1], [4, 5]] } } }), [1]);
+    assert.deepEqual(await sortedIds(places, { at: { $geoWithin: { $polygon: [[0, 0], [0, 0], [3, 4]] } } }), [1, 2]);
     assert.deepEqual(await idsOf(places, { at: { $near: [11, 11], $maxDistance: 20 } }), [3, 2, 1]);
     assert.deepEqual(await idsOf(places, { at: { $geoWithin: { $center: [[60, 60], 1] } } }), [4]);
+  });
+
+  test('a circle of the plane has its edge, whatever its numbers round to; a polygon whose winding counts is searched with and not for', async () => {
+    const c = await filled('edges', [{ _id: 1, at: { x: 4.9999, y: 52 } }, { _id: 2, at: { x: 5.0001, y: 52 } }, { _id: 3, at: { x: 5, y: 52.0001 } }, { _id: 4, at: { x: 5, y: 51.9999 } }, { _id: 5, at: { x: 4.9999, y: 52.0001 } }]);
+    assert.deepEqual(await sortedIds(c, { at: { $geoWithin: { $center: [[5, 52], 0.0001] } } }), [1, 2, 3, 4]);
+    const crs = { type: 'name', properties: { name: 'urn:x-mongodb:crs:strictwinding:EPSG:4326' } };
+    const shapes = await filled('strict', [{ _id: 1, at: { type: 'Polygon', coordinates: [square(-5, -5, 5, 5)], crs } }, { _id: 2, at: point(0, 0) }]);
+    assert.deepEqual(await sortedIds(shapes, { at: { $geoWithin: { $geometry: { type: 'Polygon', coordinates: [square(-20, -20, 20, 20)], crs } } } }), [2]);
+    await assert.rejects(shapes.createIndex({ at: '2dsphere' }), { code: 16755 });
   });
 
   test('$geoNear tells distances in metres, or in radians, times a factor', async () => {

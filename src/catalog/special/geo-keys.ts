@@ -5,7 +5,7 @@ import { CommandError } from '../../base/errors.ts';
 import { BsonArray, collated, describeValue, Document, isNumber } from '../../bson/index.ts';
 import type { TextOrder, Value } from '../../bson/index.ts';
 import type { Direction } from '../../engine/index.ts';
-import { capOf, capRectangles, pointCell, readFlatPoint, readStored, shapeCells, sphereGrid, valuesAt } from '../../query/index.ts';
+import { capOf, countsWinding, capRectangles, pointCell, readFlatPoint, readStored, shapeCells, sphereGrid, valuesAt } from '../../query/index.ts';
 import type { Grid } from '../../query/index.ts';
 import { toDouble } from '../number.ts';
 import type { IndexDefinition } from '../types.ts';
@@ -84,6 +84,7 @@ function sphereCells(found: readonly Value[], document: Document): ReturnType<Fi
 
 function readIndexed(value: Value, document: Document): ReturnType<typeof readStored> {
   try {
+    if (countsWinding(value)) throw new CommandError(2, 'BadValue', `can't index geometry with strict winding order: ${describeValue(value)}`);
     const shape = readStored(value);
     if (shape.isOnSphere) return shape;
     throw new CommandError(2, 'BadValue', `longitude/latitude is out of bounds, lng: ${String(shape.flat?.[0])} lat: ${String(shape.flat?.[1])}`);

@@ -184,11 +184,17 @@ export function readStored(value: Value): Geometry {
   return { flat, isOnSphere, points: isOnSphere ? [vectorOf(...flat)] : [], lines: [], polygons: [] };
 }
 
-/** The shape of a raw value, or undefined where it is none. */
+/** Whether a value is a polygon whose winding counts: a query may have one, documents may not. */
+export function countsWinding(value: Value): boolean {
+  return value instanceof Document && value.has('crs') && windingOf(value);
+}
+
+/** The shape of a raw value, or undefined where it is none that is searched. */
 export function shapeAt(bytes: Uint8Array, type: number, at: number): Geometry | undefined {
   if (type !== bsonType.object && type !== bsonType.array) return undefined;
   try {
-    return readStored(decodeValue(bytes, type, at));
+    const value = decodeValue(bytes, type, at);
+    return countsWinding(value) ? undefined : readStored(value);
   } catch (error) {
     if (error instanceof CommandError) return undefined;
     throw error;

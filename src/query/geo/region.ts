@@ -142,11 +142,12 @@ function readFlatPolygon(value: Value): Region {
 
 /**
  * Inside by the number of edges to the right of the point. As in MongoDB an edge has its upper end and not its lower one, and a point on it
- * counts as left of it; a point on an upright or a level edge is inside.
+ * counts as left of it; a corner, and a point on an upright or a level edge, are inside.
  */
 function isInFlatPolygon(points: readonly FlatPoint[], [x, y]: FlatPoint): boolean {
   let inside = false;
   for (const [i, [bx, by]] of points.entries()) {
+    if (x === bx && y === by) return true;
     const [ax, ay] = points.at(i - 1) as FlatPoint;
     if (y === ay && y === by && x >= Math.min(ax, bx) && x <= Math.max(ax, bx)) return true;
     if (!(y > Math.min(ay, by) && y <= Math.max(ay, by) && x <= Math.max(ax, bx))) continue;
@@ -168,7 +169,14 @@ function readCentre(value: Value, what: string): { readonly centre: FlatPoint; r
 
 function readCircle(value: Value): Region {
   const { centre: [x, y], radius } = readCentre(value, '$center');
-  return flatRegion([x - radius, y - radius, x + radius, y + radius], (point) => Math.hypot(point[0] - x, point[1] - y) <= radius);
+  return flatRegion([x - radius, y - radius, x + radius, y + radius], (point) => isWithin([x, y], point, radius));
+}
+
+/** Whether two points are no further apart than that. Straight above or beside each other it is asked of their sums, for differences round otherwise. */
+function isWithin([ax, ay]: FlatPoint, [bx, by]: FlatPoint, radius: number): boolean {
+  if (ax === bx) return Math.max(ay, by) <= Math.min(ay, by) + radius;
+  if (ay === by) return Math.max(ax, bx) <= Math.min(ax, bx) + radius;
+  return Math.hypot(ax - bx, ay - by) <= radius;
 }
 
 /** A circle on the sphere; its radius is an angle. */
