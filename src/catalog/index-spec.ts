@@ -1,6 +1,7 @@
 // Specifications of indexes: what `createIndexes` accepts, how two of them conflict, and the definition that follows. Codes and words are those
 // of MongoDB 7.0 (manual: "createIndexes", "Index Properties"). What each kind of index asks for is in index-kind.ts.
 
+import { everyField } from './special/wildcard-keys.ts';
 import { assert } from '../base/assert.ts';
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, compareValues, DateTime, describeValue, Document, equalValues, isNumber, typeNameOf, typeOf } from '../bson/index.ts';
@@ -86,6 +87,7 @@ const options: ReadonlyMap<string, OptionCheck | undefined> = new Map<string, Op
   [
     'weights',
     (value, name) => {
+      if (value === everyField) return value;
       if (typeof value === 'string' || value instanceof BsonArray) throw cannotCreateIndex('text index option weights must be an object');
       return object(value, name);
     },
@@ -125,7 +127,7 @@ function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition
     if (check !== undefined) kept.set(option, check(value, option));
   }
   if (engineOption(given, 'clustering') === true) kept.set('clustering', true);
-  checkName(text(name, 'name'));
+  checkName(text(name, 'name'), key);
   checkVersion(kept.get('v'));
   const directions = parseKeyPattern(key);
   const asked = kept.get('collation');
@@ -141,11 +143,14 @@ function parseIndexSpec(given: Document, inherited?: Collation): IndexDefinition
   return defineIndex(specOf(key, kept), directions);
 }
 
-function checkName(name: Value): void {
+function checkName(name: Value, key: Document): void {
   if (typeof name !== 'string') return;
   if (name.length === 0) throw cannotCreateIndex('index name cannot be empty');
   if (name.includes('\0')) throw cannotCreateIndex('index name cannot contain NUL bytes');
   if (name === '*') throw badValue("The index name '*' is not valid.");
+  if (name === '_id_' && !equalKeys(key, primaryKeyPattern)) {
+    throw badValue(`The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, found key: ${describeValue(key)}`);
+  }
 }
 
 function checkVersion(version: Value | undefined): void {
@@ -172,17 +177,18 @@ function parseKeyPattern(key: Document): Direction[] {
   if (key.fields.length > 32) throw cannotCreateIndex(`Index key pattern too large. An index may have at most 32 fields`);
   const seen = new Set<string>();
   return key.fields.map(([path, value]) => {
-    checkPath(path);
+    checkPath(path, value);
     if (seen.has(path)) throw cannotCreateIndex(`Index key pattern cannot contain duplicate field '${path}'`);
     seen.add(path);
     return parseDirection(value);
   });
 }
 
-function checkPath(path: string): void {
+function checkPath(path: string, kind: Value): void {
   if (path.length === 0) throw cannotCreateIndex('Index keys cannot be an empty field.');
   for (const part of path.split('.')) {
-    if (part === '$**') continue;
+    // An index of texts has every field, or those that it names.
+    if (part === everyField && (kind !== 'text' || path === everyField)) continue;
     if (part.length === 0) throw cannotCreateIndex('Index keys cannot contain an empty field.');
     if (part.startsWith('$') && !/^\$(id|ref|db)$/.test(part)) {
       throw cannotCreateIndex("Index key contains an illegal field name: field name starts with '$'.");

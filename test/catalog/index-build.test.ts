@@ -112,6 +112,8 @@ const refused: readonly [string, Document, number][] = [
   ['sparse and partial', doc({ key: doc({ a: 1 }), name: 'x', sparse: true, partialFilterExpression: doc({ a: 1 }) }), 67],
   ['a compound TTL index', doc({ key: doc({ a: 1, b: 1 }), name: 'x', expireAfterSeconds: 1 }), 67],
   ['a negative TTL', doc({ key: doc({ a: 1 }), name: 'x', expireAfterSeconds: -1 }), 67],
+  ['the name of the _id index and another key', doc({ key: doc({ _id: -1 }), name: '_id_' }), 2],
+  ['texts of all fields below one', doc({ key: doc({ 'a.$**': 'text' }), name: 'x' }), 67],
   ['an option of the _id index', doc({ key: doc({ _id: 1 }), name: 'x', sparse: true }), 197],
 ];
 for (const [what, given, code] of refused) {

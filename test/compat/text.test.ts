@@ -52,6 +52,9 @@ test('a text index is listed with what was left out, and a collection has one', 
     await assert.rejects(c.createIndex({ body: 'text' }), { code: 85 });
     await assert.rejects(c.createIndex({ a: 'text' }, { name: 'other', default_language: 'klingon' }, {}), { code: 67 });
     await c.dropIndex('subject_text_body_text');
+    await c.createIndex({ dummy: 'text' }, { weights: '$**' as never });
+    assert.equal((await c.find({ $text: { $search: 'coffee' } }).toArray()).length > 0, true);
+    await c.dropIndexes();
     await assert.rejects(c.find({ $text: { $search: 'coffee' } }).toArray(), { code: 27 });
   });
 });

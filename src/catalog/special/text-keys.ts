@@ -1,6 +1,7 @@
 // Entries of a text index: one for each term of a document, with its score, between the values of the plain fields around (manual: "Text Indexes"). The key
 // pattern that is kept names the terms `_fts` and the scores `_ftsx`, as MongoDB's does; the fields and their weights stand beside it.
 
+import { everyField } from './wildcard-keys.ts';
 import { mappedItems } from '../../base/long-lists.ts';
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, describeValue, Document, Double, isNumber, toDouble } from '../../bson/index.ts';
@@ -46,6 +47,7 @@ function keptKey(key: Document): Document {
 function weightsOf(key: Document, given: Value | undefined): Map<string, number> {
   const weights = new Map<string, number>();
   for (const [path, value] of key.fields) if (value === 'text' && path !== termField) weights.set(path, 1);
+  if (given === everyField) weights.set(everyField, 1);
   for (const [path, value] of given instanceof Document ? given.fields : []) {
     const weight = isNumber(value) ? toDouble(value) : Number.NaN;
     if (!(weight > 0 && weight < weightMax)) throw cannotCreateIndex(`text index weight must be in the exclusive interval (0,${weightMax + 1}) but found: ${describeValue(value)}`);

@@ -8,6 +8,9 @@ import { CommandError } from '../../base/errors.ts';
 import type { Direction } from '../../engine/index.ts';
 import type { SpecialDocumentKeys, SpecialKey, SpecialKeys } from './special-keys.ts';
 
+/** Instead of a path: every field, in indexes of texts too. */
+export const everyField = '$**';
+
 /** The name of the field that holds the path. */
 export const wildcardPathField = '$_path';
 
