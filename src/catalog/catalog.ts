@@ -181,10 +181,11 @@ export class StoredCatalog implements Catalog {
     return { nIndexesWas: named.kind === 'collection' ? named.indexes.length : 0 };
   }
 
-  async dropDatabase(txn: CatalogTransaction, db: string): Promise<void> {
+  async dropDatabase(txn: CatalogTransaction, db: string): Promise<boolean> {
     const all = await this.collections(txn, db);
     for (const { ns } of all) await this.drop(txn, ns);
     if (all.length > 0) noteDropDatabase(storedTransaction(txn), db);
+    return all.length > 0;
   }
 
   async rename(txn: CatalogTransaction, from: Namespace, to: Namespace, choices: RenameChoices): Promise<void> {

@@ -364,7 +364,7 @@ export interface Catalog {
   create(txn: CatalogTransaction, ns: Namespace, options: Document): Promise<Collection | View>;
   /** 26 where there is none. Gives the number of indexes it had (0 for a view). */
   drop(txn: CatalogTransaction, ns: Namespace): Promise<{ readonly nIndexesWas: number }>;
-  dropDatabase(txn: CatalogTransaction, db: string): Promise<void>;
+  dropDatabase(txn: CatalogTransaction, db: string): Promise<boolean>;
   rename(txn: CatalogTransaction, from: Namespace, to: Namespace, choices: RenameChoices): Promise<void>;
   /**
    * `collMod`: validation and options of a collection, one index's `expireAfterSeconds` and `hidden`, a view's `viewOn` and `pipeline`. Gives

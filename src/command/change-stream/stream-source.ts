@@ -25,6 +25,10 @@ function isAt(operation: Operation, position: StreamPosition): boolean {
   return compareTimes(operation.time, position.time) === 0 && (operation.index ?? 0) === position.index;
 }
 
+function isFull(batch: readonly Document[]): boolean {
+  return batch.length >= BATCH_EVENTS || batch.reduce((sum, event) => sum + event.byteLength, 0) >= BATCH_BYTES;
+}
+
 function notFound(): CommandError {
   return new CommandError(280, 'ChangeStreamFatalError', 'cannot resume stream; the resume token was not found.');
 }
@@ -97,7 +101,6 @@ export class StreamSource implements BatchSource, Tail {
 
   /** Reads until the batch is full, the stream ends, or there is nothing more now (true). */
   async #fill(batch: Document[], cursor: OperationCursor, context: OperationContext): Promise<boolean> {
-    let [bytes, measured] = [0, 0];
     for (;;) {
       context.checkInterrupt();
       const rows = await cursor.nextRows();
@@ -108,15 +111,20 @@ export class StreamSource implements BatchSource, Tail {
           if (this.#ended) return false;
           continue;
         }
-        const goesOn = this.#unproven?.fragment !== undefined && isAt(operation, this.#unproven);
-        if (this.#unproven !== undefined && !goesOn) throw notFound();
-        this.#ended = await this.#take(operation, batch);
-        if (goesOn && batch.length === 0) throw notFound();
-        this.#unproven = undefined;
-        for (; measured < batch.length; measured++) bytes += batch[measured]?.byteLength ?? 0;
-        if (this.#ended || batch.length >= BATCH_EVENTS || bytes >= BATCH_BYTES) return false;
+        this.#ended = await this.#takeBehind(operation, batch);
+        if (this.#ended || isFull(batch)) return false;
       }
     }
+  }
+
+  /** Takes an operation behind the position. A client that has some fragments of an event resumes with that event. */
+  async #takeBehind(operation: Operation, batch: Document[]): Promise<boolean> {
+    const goesOn = this.#unproven?.fragment !== undefined && isAt(operation, this.#unproven);
+    if (this.#unproven !== undefined && !goesOn) throw notFound();
+    const ended = await this.#take(operation, batch);
+    if (goesOn && batch.length === 0) throw notFound();
+    this.#unproven = undefined;
+    return ended;
   }
 
   /** Makes the events of an operation; true: the stream ends with them. */

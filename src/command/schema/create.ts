@@ -111,10 +111,10 @@ const dropDatabase: Command = defineCommand({
     if (db === 'admin' || db === 'config' || db === 'local') {
       throw new CommandError(20, 'IllegalOperation', `Dropping the '${db}' database is prohibited.`);
     }
-    await changing(context, (txn) => server.catalog.dropDatabase(txn, db));
+    const wasThere = await changing(context, (txn) => server.catalog.dropDatabase(txn, db));
     server.cursors.collectionGone(db, undefined);
     server.monitor.forget(db);
-    return {};
+    return { dropped: wasThere ? db : undefined };
   },
 });
 
