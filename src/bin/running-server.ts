@@ -103,7 +103,7 @@ export class RunningServer {
       undo.add(() => dispatcher.close());
       const address = { host: options.bindIp, port: options.port };
       const onBug = (error: unknown): void => events.onBug(error, 'connection');
-      const listener = await Listener.listen({ address, network: openHostNetwork(options.tls), codecs: env.codecs, clock: env.clock, dispatcher, counters, messageBytesMax: messageBytes(options.cacheBytes), onBug });
+      const listener = await Listener.listen({ address, network: openHostNetwork(options.tls), codecs: env.codecs, clock: env.clock, tasks: env.tasks, dispatcher, counters, messageBytesMax: messageBytes(options.cacheBytes), onBug });
       undo.add(() => listener.close());
       const gateway = await openGateway({ engine, catalog, dispatcher }, surroundings, undo);
       return new RunningServer({ engine, shutdownAsked, dispatcher, listener, gateway }, undo);

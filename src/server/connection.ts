@@ -11,6 +11,7 @@ import { encodeAnswer, MessageReader, parseMessage, requestIdOf, type WireCodec,
 import type { Dispatcher } from './dispatcher.ts';
 import { largeMessageBytes } from './message-gate.ts';
 import type { MessageGate, Sender } from './message-gate.ts';
+import type { Turnstile } from './turnstile.ts';
 
 /** What a connection needs from its server. */
 export interface ConnectionSurroundings {
@@ -19,6 +20,8 @@ export interface ConnectionSurroundings {
   readonly counters: ServerCounters;
   /** Large messages pass it. */
   readonly gate: MessageGate;
+  /** All messages pass it. */
+  readonly turnstile: Turnstile;
   /** Told of an error that is a bug of this program; the connection is closed. */
   readonly onBug: (error: unknown) => void;
 }
@@ -104,11 +107,17 @@ export class Connection {
   }
 
   async #serveAll(): Promise<void> {
-    const { counters } = this.#surroundings;
+    const { counters, turnstile } = this.#surroundings;
+    let isFirst = true;
+    let follows = false;
     while (!this.#closing) {
       const message = this.#reader.next();
       if (message !== undefined) {
         this.#serving = true;
+        const turn = turnstile.enter({ isFirst, follows }, counters.connectionsCurrent);
+        if (turn !== undefined) await turn;
+        isFirst = false;
+        follows = true;
         const served = this.#serve(message);
         if (served !== undefined) await served;
         this.#serving = false;
@@ -116,6 +125,7 @@ export class Connection {
         continue;
       }
       if (this.#reader.pendingLength >= largeMessageBytes) await this.#passGate();
+      follows = false;
       const chunk = await this.#peer.read();
       if (chunk === undefined) return;
       counters.bytesIn += chunk.length;

@@ -1,11 +1,12 @@
 // Takes connections at one address and serves each. A limit on their number is kept here (reliability.md: 20,000); closing lets the
 // requests that are being served finish, for a while.
 
-import type { Clock, Codecs, Network, NetworkAddress, NetworkListener, NetworkPeer } from '../env/index.ts';
+import type { Clock, Codecs, Network, NetworkAddress, NetworkListener, NetworkPeer, Tasks } from '../env/index.ts';
 import type { ServerCounters } from '../session/index.ts';
 import { Connection } from './connection.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { MessageGate } from './message-gate.ts';
+import { Turnstile } from './turnstile.ts';
 
 /** What a listener is given. */
 export interface ListenerOptions {
@@ -14,6 +15,7 @@ export interface ListenerOptions {
   readonly network: Network;
   readonly codecs: Codecs;
   readonly clock: Clock;
+  readonly tasks: Tasks;
   readonly dispatcher: Dispatcher;
   readonly counters: ServerCounters;
   /** Bytes of large messages that may be under way at a time, over all connections. */
@@ -33,12 +35,14 @@ export class Listener {
   readonly #connections: Map<Connection, Promise<void>> = new Map();
   #listener: NetworkListener | undefined;
   readonly #gate: MessageGate;
+  readonly #turnstile: Turnstile;
   #nextId = 1;
   #closed = false;
 
   private constructor(options: ListenerOptions) {
     this.#options = options;
     this.#gate = new MessageGate(options.messageBytesMax ?? messageBytesDefault, options.clock);
+    this.#turnstile = new Turnstile(options.clock, options.tasks);
   }
 
   /** Listens. A place that cannot be had rejects with the network's error. */
@@ -80,7 +84,7 @@ export class Listener {
     }
     counters.connectionsCreated += 1;
     counters.connectionsCurrent += 1;
-    const connection = new Connection(this.#nextId++, peer, { ...this.#options, gate: this.#gate });
+    const connection = new Connection(this.#nextId++, peer, { ...this.#options, gate: this.#gate, turnstile: this.#turnstile });
     const running = connection.run().then(() => {
       this.#connections.delete(connection);
       counters.connectionsCurrent -= 1;

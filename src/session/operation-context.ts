@@ -144,6 +144,11 @@ export class OperationContext implements Interruptible {
       for (const source of [signal, stopping]) source.removeEventListener('abort', end);
       this.#sleep = undefined;
     }
+    // Many may have waited for the same.
+    if (subscribe !== undefined && this.#turns !== undefined) {
+      await this.#turns.next();
+      this.#sliceSinceMs = this.clock.monotonicMs();
+    }
   }
 
   /** As `sleep`, for a client that only waits for news: that is no part of how long the operation took (`opLatencies`, slow operations). */

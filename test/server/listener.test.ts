@@ -40,6 +40,7 @@ async function listen(connectionsMax = 100): Promise<{ listener: Listener; dispa
     network: openHostNetwork(),
     codecs: env.codecs,
     clock: env.clock,
+    tasks: env.tasks,
     dispatcher,
     counters,
     onBug: (error) => bugs.push(error),

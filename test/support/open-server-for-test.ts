@@ -67,6 +67,7 @@ export async function openServerForTest(options: ServerForTestOptions = {}): Pro
     network: openHostNetwork(options.tls),
     codecs: env.codecs,
     clock: env.clock,
+    tasks: env.tasks,
     dispatcher,
     counters,
     onBug,

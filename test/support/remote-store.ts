@@ -27,7 +27,7 @@ export async function openRemoteFor({ env, engine, catalog }: StoreForTest): Pro
   const log = new ServerLog(env.clock);
   const control = { shutdown: () => undefined, rotateLog: () => undefined };
   const dispatcher = await openCommandServer({ catalog, env, engine, counters, log, control, options }, { onBug });
-  const listener = await Listener.listen({ address: { host: '127.0.0.1', port: 0 }, network: openHostNetwork(), codecs: env.codecs, clock: env.clock, dispatcher, counters, onBug });
+  const listener = await Listener.listen({ address: { host: '127.0.0.1', port: 0 }, network: openHostNetwork(), codecs: env.codecs, clock: env.clock, tasks: env.tasks, dispatcher, counters, onBug });
   const uri = `mongodb://127.0.0.1:${String(listener.address.port)}/?directConnection=true`;
   const store = await openRemoteStore(uri, env, { connectMs: 5000 });
   const close = async (): Promise<void> => {
