@@ -38,6 +38,13 @@ export interface DirectoryLock {
   release(): Promise<void>;
 }
 
+/** Room on a file system, in bytes. */
+export interface DiskSpace {
+  /** What this process could still write. */
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
 /** A tree of directories and files. */
 export interface FileSystem {
   open(path: string, mode: OpenMode, options?: OpenOptions): Promise<File>;
@@ -56,8 +63,8 @@ export interface FileSystem {
   readAll(path: string): Promise<Uint8Array>;
   /** Replaces the file's content in one durable step: temporary file, sync, rename, syncDirectory. A crash leaves the old or the new whole. */
   writeWhole(path: string, content: Uint8Array): Promise<void>;
-  /** Bytes that this process could still write to the file system that holds `path`. */
-  freeBytes(path: string): Promise<number>;
+  /** Room on the file system that holds `path`. */
+  space(path: string): Promise<DiskSpace>;
   /**
    * Takes the directory for this process, LOCK file and all. In use, also by this process itself: `locked` with the holder's pid in `place`. Who only
    * reads need not be able to write there: then it is looked whether somebody has it.

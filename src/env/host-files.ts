@@ -8,7 +8,7 @@ import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { lockForReading, takeDirectoryLock } from './directory-lock.ts';
 import { closedError, hostError, pathError } from './file-errors.ts';
-import type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
+import type { DirectoryLock, DiskSpace, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
 import { bytesPassed } from './garbage.ts';
 import { readWholeFile, replaceWholeFile } from './whole-file.ts';
 
@@ -268,9 +268,9 @@ export class HostFiles implements FileSystem {
     return replaceWholeFile(this, path, content);
   }
 
-  async freeBytes(path: string): Promise<number> {
-    const { bavail, bsize } = await guard(fsp.statfs(path), path);
-    return bavail * bsize;
+  async space(path: string): Promise<DiskSpace> {
+    const { bavail, blocks, bsize } = await guard(fsp.statfs(path), path);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   }
 
   async lockDirectory(path: string, use?: 'reading'): Promise<DirectoryLock> {

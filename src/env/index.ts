@@ -1,7 +1,7 @@
 // The public face of the outside world: see env.ts, file-system.ts and codec.ts for the contracts.
 
 export type { Clock, Env, Host, Random, Step, StepResult, Tasks } from './env.ts';
-export type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
+export type { DirectoryLock, DiskSpace, File, FileSystem, OpenMode, OpenOptions } from './file-system.ts';
 export type { Codec, CodecName, Codecs } from './codec.ts';
 export type { Network, NetworkAddress, NetworkListener, NetworkPeer } from './network.ts';
 export type { ServedChannel, WorkerChannel } from './worker-thread.ts';

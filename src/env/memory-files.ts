@@ -1,7 +1,7 @@
 // Files in memory: for tests that need no faults, and for a server that keeps nothing. The whole FileSystem contract except that there is
 // nothing to be durable: the end of the process takes everything. Contents are paged, so growth costs no copies.
 
-import type { DirectoryLock, File, FileSystem, OpenMode } from './file-system.ts';
+import type { DirectoryLock, DiskSpace, File, FileSystem, OpenMode } from './file-system.ts';
 import { closedError, lockedError, pathError } from './file-errors.ts';
 import { FileTree, normalPath } from './file-tree.ts';
 import { PagedBytes } from './paged-bytes.ts';
@@ -74,7 +74,7 @@ class MemoryFile implements File {
   }
 }
 
-/** A file system of its own, empty at first. `capacityBytes` is what `freeBytes` says; it is not enforced. */
+/** A file system of its own, empty at first. `capacityBytes` is what `space` says; it is not enforced. */
 export class MemoryFiles implements FileSystem {
   readonly #tree = new FileTree<PagedBytes>();
   readonly #locked = new Set<string>();
@@ -139,11 +139,11 @@ export class MemoryFiles implements FileSystem {
     return replaceWholeFile(this, path, content);
   }
 
-  async freeBytes(path: string): Promise<number> {
+  async space(path: string): Promise<DiskSpace> {
     let used = 0;
     for (const [, content] of this.#tree.files()) used += content.residentBytes;
     if (!(await this.exists(path))) throw pathError(path, 'no such file or directory');
-    return Math.max(0, this.#capacityBytes - used);
+    return { freeBytes: Math.max(0, this.#capacityBytes - used), totalBytes: this.#capacityBytes };
   }
 
   async lockDirectory(path: string): Promise<DirectoryLock> {

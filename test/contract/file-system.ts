@@ -210,9 +210,10 @@ const names: Record<string, Scenario> = {
     assert.deepEqual(await files.readAll(`${root}/a`), text('short'));
     assert.deepEqual(await files.list(root), ['a']);
   },
-  'freeBytes is a number of bytes': async (files, root) => {
-    assert.ok((await files.freeBytes(root)) > 0);
-    await rejectsWith('io', files.freeBytes(`${root}/no`));
+  'there is room, and no more of it than the disk has': async (files, root) => {
+    const { freeBytes, totalBytes } = await files.space(root);
+    assert.ok(freeBytes > 0 && freeBytes <= totalBytes);
+    await rejectsWith('io', files.space(`${root}/no`));
   },
 };
 

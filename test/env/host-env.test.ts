@@ -103,9 +103,11 @@ test('each memory environment has files of its own', async () => {
   const [first, second] = [await openMemoryEnv(), await openMemoryEnv()];
   await first.files.writeWhole('/a', new Uint8Array(3));
   assert.equal(await second.files.exists('/a'), false);
-  const free = await first.files.freeBytes('/');
+  const { freeBytes, totalBytes } = await first.files.space('/');
   await first.files.writeWhole('/b', new Uint8Array(1_000_000));
-  assert.ok((await first.files.freeBytes('/')) <= free - 1_000_000);
+  const later = await first.files.space('/');
+  assert.ok(later.freeBytes <= freeBytes - 1_000_000);
+  assert.equal(later.totalBytes, totalBytes);
 });
 
 test('memory limits are looked for in the groups of the process and all above, in both versions of cgroups', () => {

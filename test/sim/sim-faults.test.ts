@@ -69,7 +69,7 @@ test('a full disk refuses what takes space, may keep a part of it, and goes on w
       assert.equal(await outcome(file.truncate(20_000)), 'no-space');
       sizes.add(await file.size());
       assert.equal(await outcome(file.write(page(4), 0)), 'done');
-      assert.ok((await sim.files.freeBytes('/')) <= 10_000 - 8192);
+      assert.ok((await sim.files.space('/')).freeBytes <= 10_000 - 8192);
       sim.files.setCapacity(100_000);
       assert.equal(await outcome(file.write(page(3), 8192)), 'done');
     });

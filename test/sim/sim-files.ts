@@ -24,7 +24,7 @@ import {
   readWholeFile,
   replaceWholeFile,
 } from '../../src/env/index.ts';
-import type { DirectoryLock, File, FileSystem, OpenMode, OpenOptions } from '../../src/env/index.ts';
+import type { DirectoryLock, DiskSpace, File, FileSystem, OpenMode, OpenOptions } from '../../src/env/index.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimDisk } from './sim-disk.ts';
 import type { BegunWrite, NameChange } from './sim-disk.ts';
@@ -240,9 +240,9 @@ export class SimFiles implements FileSystem {
     return replaceWholeFile(this, path, content);
   }
 
-  async freeBytes(path: string): Promise<number> {
+  async space(path: string): Promise<DiskSpace> {
     if (!(await this.exists(path))) throw pathError(path, 'no such file or directory');
-    return Math.max(0, this.#capacityBytes - this.#parts.disk.usedBytes());
+    return { freeBytes: Math.max(0, this.#capacityBytes - this.#parts.disk.usedBytes()), totalBytes: this.#capacityBytes };
   }
 
   async lockDirectory(path: string): Promise<DirectoryLock> {

@@ -1,6 +1,6 @@
 // collStats, dbStats, dataSize and validate: exact counts and sizes, which the catalog keeps with every commit.
 
-import { CommandError } from '../../base/errors.ts';
+import { CommandError, EngineError } from '../../base/errors.ts';
 import { BsonArray, Document, Double, type Value } from '../../bson/index.ts';
 import {
   describeDictionaryOptions,
@@ -13,6 +13,7 @@ import {
   type StorageFigures,
   type TreeLevel,
 } from '../../catalog/index.ts';
+import type { DiskSpace, Env } from '../../env/index.ts';
 import { defineCommand, type Command, type CommandContext, type Reply } from '../command.ts';
 import { anyField, boolField, collectionField, numberField, truthyField } from '../fields.ts';
 import { reading } from '../storage-scope.ts';
@@ -160,6 +161,16 @@ async function databaseFigures(context: CommandContext): Promise<DatabaseFigures
   return figures;
 }
 
+/** Undefined where the file system does not say: statistics are given all the same. */
+async function spaceAt({ files }: Env, path: string): Promise<DiskSpace | undefined> {
+  try {
+    return await files.space(path);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'io') return undefined;
+    throw error;
+  }
+}
+
 const dbStats: Command = defineCommand({
   name: 'dbStats',
   aliases: ['dbstats'],
@@ -171,7 +182,7 @@ const dbStats: Command = defineCommand({
     const figures = await databaseFigures(context);
     const scaled = (bytes: number): Double => new Double(bytes / factor);
     const { dbPath } = context.server.options;
-    const free = await context.server.env.files.freeBytes(dbPath).catch(() => 0);
+    const disk = await spaceAt(context.server.env, dbPath);
     return {
       db: context.db,
       collections: BigInt(figures.collections),
@@ -184,8 +195,8 @@ const dbStats: Command = defineCommand({
       indexSize: scaled(figures.indexBytes),
       totalSize: scaled(figures.storageBytes + figures.indexBytes),
       scaleFactor: BigInt(factor),
-      fsUsedSize: scaled(figures.storageBytes + figures.indexBytes),
-      fsTotalSize: scaled(free + figures.storageBytes + figures.indexBytes),
+      fsUsedSize: disk === undefined ? new Double(-1) : scaled(disk.totalBytes - disk.freeBytes),
+      fsTotalSize: disk === undefined ? new Double(-1) : scaled(disk.totalBytes),
     };
   },
 });
