@@ -213,16 +213,22 @@ async function readAll(run: Run, port: number): Promise<void> {
   client.close();
 }
 
-/** Runs for so many seconds; with kills the server dies and comes back every second or so. The directory stays when something is wrong. */
-export async function listAppend(seconds: number, seed: number, withKills: boolean): Promise<ListAppendResult> {
+const committedOf = (run: Run): number => run.history.filter(({ outcome }) => outcome === 'committed').length;
+
+/**
+ * Runs for so many seconds, and on a slow machine up to ten times as long until so many transactions have committed; with kills the server dies and
+ * comes back every second or so. The directory stays when something is wrong.
+ */
+export async function listAppend(seconds: number, seed: number, { withKills, committedMin = 0 }: { readonly withKills: boolean; readonly committedMin?: number }): Promise<ListAppendResult> {
   const dbPath = await mkdtemp(join(tmpdir(), 'frond-lists-'));
   const run = new Run(seed);
   let kills = 0;
   run.server = await ServerProcess.start(dbPath);
   const sessions = Array.from({ length: SESSIONS }, (_, index) => new Session(run, index).work());
-  const endMs = performance.now() + seconds * 1000;
-  while (performance.now() < endMs) {
-    await sleep(Math.min(withKills ? 300 + run.random.below(1500) : 1000, Math.max(0, endMs - performance.now())));
+  const begunMs = performance.now();
+  const passed = (): number => (performance.now() - begunMs) / 1000;
+  while (passed() < seconds || (committedOf(run) < committedMin && passed() < 10 * seconds)) {
+    await sleep(withKills ? 300 + run.random.below(1500) : 1000);
     if (!withKills) continue;
     const { server } = run;
     run.server = undefined;
@@ -237,13 +243,13 @@ export async function listAppend(seconds: number, seed: number, withKills: boole
   const faults = faultsOf(run.history);
   if (faults.length === 0) await rm(dbPath, { recursive: true });
   const count = (outcome: Observed['outcome']): number => run.history.filter((each) => each.outcome === outcome).length;
-  return { committed: count('committed'), aborted: count('aborted'), unknown: count('unknown'), kills, faults };
+  return { committed: committedOf(run), aborted: count('aborted'), unknown: count('unknown'), kills, faults };
 }
 
 if (process.argv[1]?.endsWith('list-append.js') === true) {
   const seconds = Number(process.argv[2] ?? 600);
   const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
-  const result = await listAppend(seconds, seed, process.argv[4] !== 'no');
+  const result = await listAppend(seconds, seed, { withKills: process.argv[4] !== 'no' });
   console.log(JSON.stringify({ seconds, seed, ...result, faults: result.faults.slice(0, 5) }));
   process.exitCode = result.faults.length === 0 ? 0 : 1;
 }
