@@ -44,7 +44,7 @@ function describePathNode(node: PathNode, path: string): Document {
     case 'in':
       return field(path, '$in', BsonArray.of([...node.values, ...node.patterns.map(({ source, flags }) => new Regex(source, flags))]));
     case 'regex':
-      return field(path, '$regex', node.pattern.source);
+      return Document.fromEntries([[path, Document.of({ $regex: node.pattern.source, $options: node.pattern.flags === '' ? undefined : node.pattern.flags })]]);
     case 'exists':
       return field(path, '$exists', true);
     case 'type':

@@ -127,7 +127,6 @@ export class OutputSource implements BatchSource {
     try {
       const rows = await this.#rows.next(context);
       if (rows === undefined) return undefined;
-      this.#counters.advanced += rows.length;
       return await this.#output.documentsOf(rows, { execution: this.#execution, counters: this.#counters, context });
     } catch (error) {
       throw error instanceof EngineError && error.code === 'unknown-dictionary' ? killed(error) : error;

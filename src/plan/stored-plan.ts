@@ -60,6 +60,12 @@ class StageRun implements PlanRun {
     return queryShape(this.#parts.request);
   }
 
+  executed(): { readonly stages: Document; readonly sorts: boolean; readonly shapeHash: string; readonly keyHash: string } {
+    const { target, request, stage } = this.#parts;
+    const stages = describeRun(stage, this.#execution, this.#execution.countersOf(stage).advanced);
+    return { stages, sorts: hasSort(stage), shapeHash: shapeHash(request), keyHash: planKeyOf(target, request) };
+  }
+
   account(): PlannedQuery {
     const { target, request, stage } = this.#parts;
     const { given, collation } = request;
@@ -72,6 +78,8 @@ class StageRun implements PlanRun {
     };
   }
 }
+
+const hasSort = (stage: PlanStage): boolean => stage.name === 'SORT' || stage.inputs.some(hasSort);
 
 /** Plans of one key may use the same indexes. */
 function planKeyOf({ collection }: QueryTarget, request: QueryRequest): string {

@@ -117,6 +117,8 @@ export interface PlanRun {
   readonly hadChoice: boolean;
   /** The shape of the query, as index filters know it. */
   shape(): string;
+  /** What each stage did so far, and whether one of them sorted. */
+  executed(): { readonly stages: Document; readonly sorts: boolean; readonly shapeHash: string; readonly keyHash: string };
   account(): PlannedQuery;
 }
 

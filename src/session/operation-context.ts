@@ -29,6 +29,8 @@ export interface OperationOptions {
 export interface PlanAccount {
   readonly summary: string;
   examined(): { readonly keys: number; readonly documents: number };
+  /** What each stage did so far, and whether one of them sorted; absent: it has no stages. */
+  executed?(): { readonly stages: Document; readonly sorts: boolean; readonly shapeHash: string; readonly keyHash: string };
 }
 
 /** What somebody has settled for queries like this one. */

@@ -80,10 +80,10 @@ test('the profiler writes down what its level asks for', async () => {
     await c.updateOne({ a: 1 }, { $set: { a: 2 } });
     await db.command({ profile: 0 });
     await c.find({ a: 5 }).toArray();
-    const lines = await db.collection('system.profile').find({}, { projection: { _id: 0, op: 1, ns: 1, nreturned: 1, nModified: 1, planSummary: 1, docsExamined: 1, 'command.filter': 1 } }).toArray();
+    const lines = await db.collection('system.profile').find({}, { projection: { _id: 0, op: 1, ns: 1, nreturned: 1, nModified: 1, planSummary: 1, docsExamined: 1, 'command.filter': 1, nMatched: 1, cursorExhausted: 1, 'execStats.stage': 1, 'execStats.nReturned': 1 } }).toArray();
     assert.deepEqual(lines, [
-      { op: 'query', ns: 'd.c', command: { filter: { a: 1 } }, planSummary: 'COLLSCAN', docsExamined: 1, nreturned: 1 },
-      { op: 'update', ns: 'd.c', command: {}, planSummary: 'COLLSCAN', docsExamined: 1, nModified: 1 },
+      { op: 'query', ns: 'd.c', command: { filter: { a: 1 } }, planSummary: 'COLLSCAN', docsExamined: 1, cursorExhausted: true, nreturned: 1, execStats: { stage: 'COLLSCAN', nReturned: 1 } },
+      { op: 'update', ns: 'd.c', command: {}, planSummary: 'COLLSCAN', docsExamined: 1, nMatched: 1, nModified: 1, execStats: { stage: 'COLLSCAN', nReturned: 1 } },
     ]);
     await db.command({ profile: 1, slowms: 0, filter: { op: 'query' } });
     await c.insertOne({ a: 3 });

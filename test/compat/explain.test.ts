@@ -42,6 +42,8 @@ describe('explain', async () => {
     assert.deepEqual([stage, nReturned, Number(nCounted), Number(nSkipped)], ['COUNT', 0, 17, 3]);
     const { stage: outer, inputStage } = await explained({ distinct: 'things', key: 'a', query: { a: { $gte: 1 } } });
     assert.deepEqual([outer, (inputStage as Document)['stage']], ['PROJECTION_COVERED', 'DISTINCT_SCAN']);
+    const { stage: only, nReturned: given } = await explained({ find: 'things', filter: { a: { $lt: 1 } }, hint: { $natural: 1 } });
+    assert.deepEqual([only, given], ['COLLSCAN', 20]);
     await assert.rejects(db.command({ explain: { find: 'things', $db: 'other' } }), { code: 73 });
   });
 

@@ -49,6 +49,14 @@ export function planFigures({ runs }: OperationContext): { planSummary: string; 
   return { planSummary: [...new Set(runs.map((run) => run.summary))].slice(0, 10).join(', '), keysExamined: keys, docsExamined: documents };
 }
 
+/** The first plan of an operation as profiles show it: its stages with their counts, and the hashes of its shape. */
+export function planExecuted({ runs }: OperationContext): { queryHash: string; planCacheShapeHash: string; planCacheKey: string; hasSortStage: true | undefined; execStats: Document } | undefined {
+  const run = runs.find(({ executed }) => executed !== undefined)?.executed?.();
+  if (run === undefined) return undefined;
+  const { stages, sorts, shapeHash, keyHash } = run;
+  return { queryHash: shapeHash, planCacheShapeHash: shapeHash, planCacheKey: keyHash, hasSortStage: sorts ? true : undefined, execStats: stages };
+}
+
 const OPERATION_NAMES: ReadonlyMap<string, string> = new Map([
   ['find', 'query'],
   ['getMore', 'getmore'],

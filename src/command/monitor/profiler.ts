@@ -1,12 +1,12 @@
 // The profiler of databases (`profile`): which operations of a database are written to its capped collection `system.profile`, and how.
 // Settings live as long as the server, as MongoDB's do.
 
-import { BsonArray, chunkedLength, DateTime, Document } from '../../bson/index.ts';
+import { BsonArray, chunkedLength, DateTime, Document, type Value } from '../../bson/index.ts';
 import { namespaceOf, type Catalog } from '../../catalog/index.ts';
 import type { Env } from '../../env/index.ts';
 import { compileFilter, type Filter } from '../../query/index.ts';
 import type { ServerLog } from '../../session/index.ts';
-import { operationName, planFigures, returnedBy, shownCommand, type Finished } from './finished.ts';
+import { operationName, planExecuted, planFigures, returnedBy, shownCommand, type Finished } from './finished.ts';
 
 /** Settings of one database. */
 export interface ProfileSettings {
@@ -84,6 +84,7 @@ export class Profiler {
 
   #entry({ operation, command, reply, failed }: Finished, ms: number): Document {
     const { connection } = operation;
+    const { execStats, ...executed } = planExecuted(operation) ?? {};
     const user = connection.user;
     const at = user.lastIndexOf('@');
     const users = user === '' ? [] : [Document.of({ user: user.slice(0, at), db: user.slice(at + 1) })];
@@ -92,18 +93,21 @@ export class Profiler {
       ns: operation.namespace,
       command: shownCommand(operation),
       ...planFigures(operation),
-      cursorExhausted: isExhausted(reply),
+      ...cursorFigures(reply),
       numYield: 0,
       nreturned: returnedBy(reply),
-      nModified: command.name === 'update' ? reply.get('nModified') : undefined,
+      ...(command.name === 'update' ? updateFigures(reply) : {}),
       ninserted: command.name === 'insert' ? reply.get('n') : undefined,
       ndeleted: command.name === 'delete' ? reply.get('n') : undefined,
       errMsg: failed ? reply.get('errmsg') : undefined,
       errCode: failed ? reply.get('code') : undefined,
       responseLength: chunkedLength(reply),
       protocol: 'op_msg',
+      queryFramework: operation.runs.length === 0 ? undefined : 'classic',
       millis: Math.round(ms),
       ts: new DateTime(this.#env.clock.nowMs()),
+      ...executed,
+      execStats,
       client: connection.remote.replace(/:\d+$/, ''),
       appName: connection.metadata?.appName === '' ? undefined : connection.metadata?.appName,
       allUsers: BsonArray.of(users),
@@ -112,7 +116,16 @@ export class Profiler {
   }
 }
 
-function isExhausted(reply: Document): true | undefined {
+function cursorFigures(reply: Document): { cursorid?: Value; cursorExhausted?: true } {
   const cursor = reply.get('cursor');
-  return cursor instanceof Document && cursor.get('id') === 0n ? true : undefined;
+  const id = cursor instanceof Document ? cursor.get('id') : undefined;
+  if (id === undefined) return {};
+  return id === 0n ? { cursorExhausted: true } : { cursorid: id };
+}
+
+/** Documents that matched, that were changed, and whether one was inserted instead. */
+function updateFigures(reply: Document): Record<string, Value | undefined> {
+  const [n, upserted] = [reply.get('n'), reply.get('upserted')];
+  const inserted = upserted instanceof BsonArray ? upserted.items().length : 0;
+  return { nMatched: typeof n === 'number' ? n - inserted : undefined, nModified: reply.get('nModified'), nUpserted: inserted === 0 ? undefined : inserted, upsert: inserted === 0 ? undefined : true };
 }
