@@ -117,7 +117,7 @@ export function checkTransactionAllowed(command: Command, generic: GenericFields
     throw new CommandError(263, 'OperationNotSupportedInTransaction', `Cannot run '${name}' as the first command of a multi-document transaction.`);
   }
   const { db } = generic;
-  if (db === 'local' || db === 'config' || (db === 'admin' && command.writes && !command.adminOnly)) {
+  if (db === 'local' || db === 'config' || (db === 'admin' && !command.adminOnly)) {
     throw new CommandError(263, 'OperationNotSupportedInTransaction', `Cannot run command against the '${db}' database in a transaction.`);
   }
   checkConcerns(generic);

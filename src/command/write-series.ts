@@ -22,6 +22,12 @@ export interface WriteStep {
   undo(place: number): void;
 }
 
+/** The refusal of a write to a collection of the server's own in a transaction of a session. */
+function systemInTransaction(command: string, ns: Namespace): CommandError {
+  const code = command === 'findAndModify' ? 50781 : 50791;
+  return new CommandError(code, `Location${String(code)}`, `Cannot write to system collection ${ns.text} within a transaction.`);
+}
+
 /** A part is committed when it has this many steps: it bounds write sets and the time locks are held. */
 const PART_STEPS_MAX = 1000;
 
@@ -63,6 +69,7 @@ export class WriteSeries implements Unfinished {
   constructor(context: CommandContext, ns: Namespace) {
     this.#context = context;
     this.#ns = ns;
+    if (context.generic.inTransaction && ns.isSystem) throw systemInTransaction(context.operation.command, ns);
     if (context.transaction === undefined) context.operation.unfinished.push(this);
   }
 

@@ -115,6 +115,24 @@ describe('a multi-statement transaction', async () => {
   });
 });
 
+describe('a transaction of a session', async () => {
+  const server = await openServerForTest();
+  const client = await server.wire();
+  after(() => server.close());
+
+  test('reads and writes nothing of the server itself', async () => {
+    const lsid = session(9);
+    await client.command('test', { insert: 'system.js', documents: documents({ _id: 'f' }) });
+    let number = 0n;
+    const first = async (db: string, command: Record<string, Value>): Promise<Value | undefined> => code(await client.command(db, { ...command, ...inTransaction(lsid, ++number, true) }));
+    for (const db of ['admin', 'config', 'local']) assert.equal(await first(db, { find: 'c' }), 263);
+    assert.equal(await first('test', { find: 'system.js' }), undefined);
+    assert.equal(await first('test', { insert: 'system.js', documents: documents({ a: 1 }) }), 50791);
+    assert.equal(await first('test', { delete: 'system.js', deletes: documents({ q: Document.empty, limit: 1 }) }), 50791);
+    assert.equal(await first('test', { findAndModify: 'system.js', remove: true }), 50781);
+  });
+});
+
 describe('a retryable write', async () => {
   let server = await openServerForTest();
   let client = await server.wire();

@@ -137,6 +137,8 @@ async function runTailable(context: CommandContext, fields: FindFields, ns: Name
       namespace: ns.text,
       batchSize: fields.batchSize ?? fields.ntoreturn,
       noTimeout: fields.noCursorTimeout,
+      // Nothing will come where there is nothing to wait at.
+      singleBatch: tail === undefined,
       tail,
     });
   } finally {
