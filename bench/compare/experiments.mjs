@@ -2,7 +2,7 @@
 // sent to storage, milliseconds of waiting.
 
 import { at, making, next, storeUs, writtenBytes } from './measured.mjs';
-import { below, pairRow, shapes } from './rows.mjs';
+import { below, pairRow, rowsOf, shapes } from './rows.mjs';
 
 const rowsACommit = 1000;
 const keptACommit = 10;
@@ -81,7 +81,7 @@ async function puts(store, rows) {
 
 /** Rows of a shape with three indexes, then ranges of an index alone (1,000 entries) and with the rows fetched (100): right behind the load, and at rest. */
 async function indexed(store, rows, shape) {
-  const figures = await load(store, rows, (done) => store.makeEntries(Array.from({ length: rowsACommit }, (_, i) => shape.row(done + i)), shape));
+  const figures = await load(store, rows, (done) => store.makeEntries(rowsOf(shape, done, rowsACommit), shape));
   const ranges = async (count, limit, read) => {
     let total = 0;
     for (let i = 0; i < count; i++) {
@@ -101,7 +101,7 @@ async function indexed(store, rows, shape) {
 async function mixed(store, rows) {
   const shape = shapes.randomColumns;
   let [readUs, read] = [0, 0];
-  const figures = await load(store, rows, (done) => store.makeEntries(Array.from({ length: rowsACommit }, (_, i) => shape.row(done + i)), shape), async () => {
+  const figures = await load(store, rows, (done) => store.makeEntries(rowsOf(shape, done, rowsACommit), shape), async () => {
     const before = storeUs(store.pid);
     for (let i = 0; i < 10; i++) read += await store.indexRange(below(3), shape.place(0), 100);
     readUs += storeUs(store.pid) - before;

@@ -77,7 +77,7 @@ async function openMaria(kind, directory, cacheBytes) {
     pid: server.pid,
     makeEntries(rows, shape) {
       table = rowTables.get(shape);
-      return [`insert into ${table.name} values ?`, rows.map(({ id, columns }) => [buffer(id).readBigUInt64BE(), ...columns.map((value) => (value instanceof Uint8Array ? buffer(value) : value))])];
+      return [`insert into ${table.name} values ?`, rows.map(({ key, columns }) => [buffer(key).readBigUInt64BE(), ...columns().map((value) => (value instanceof Uint8Array ? buffer(value) : value))])];
     },
     makePairs: (pairs) => ['replace into pairs values ?', pairs.map(([key, value]) => [buffer(key), buffer(value)])],
     write: ([statement, values]) => run(statement, [values]),
