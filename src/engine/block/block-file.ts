@@ -13,8 +13,9 @@ import { Space } from './space.ts';
 /** Units between the two copies of a meta image, at least. */
 const copyDistance = 16;
 
-/** Gaps have this part of a loose file, and so many units. */
+/** Gaps have this part of a loose file, and so many units: while it is written to, and when nobody writes. */
 const gapPart = 1 / 4;
+const gapPartAtRest = 1 / 12;
 const gapUnitsMin = 64;
 
 /** What is written to a loose file goes into as much of its beginning as all would take, and this. */
@@ -140,9 +141,14 @@ export class BlockFile {
     return this.#space.end - this.#space.freeUnits;
   }
 
-  /** Whether so much of the file is gaps that what lies behind them should lie in them. */
+  /** Whether so much of the file is gaps that what is written should lie in them. */
   get isLoose(): boolean {
     return this.gapUnits >= Math.max(gapUnitsMin, this.#space.end * gapPart);
+  }
+
+  /** Whether so much is that idle work should move what lies behind them. */
+  get isLooseAtRest(): boolean {
+    return this.gapUnits >= Math.max(gapUnitsMin, this.#space.end * gapPartAtRest);
   }
 
   /** Writes an image into free space, low in a file with many gaps, at least the copy distance from `other` if that is given, and returns its unit. */

@@ -259,7 +259,7 @@ export class BlockStore {
    * gaps are few, or none takes it. A block that cannot be read stays where it is, and its error is thrown.
    */
   async moveDown(): Promise<boolean> {
-    const slot = this.#file.isLoose ? this.#last() : -1;
+    const slot = this.#file.isLooseAtRest ? this.#last() : -1;
     if (slot < 0) return false;
     const place = await this.#lives.reading(slot, () => copyDown(this.#file, this.#images.place(slot), this.#superblock.generation + 1));
     if (place !== undefined) this.#takeCopy(slot, place);
@@ -298,9 +298,9 @@ export class BlockStore {
     }
   }
 
-  /** Whether much of the file is gaps. */
+  /** Whether more of the file is gaps than idle work leaves. */
   get isLoose(): boolean {
-    return this.#file.isLoose;
+    return this.#file.isLooseAtRest;
   }
 
   /** Says how many bytes jobs may need at once on a full disk; they are had from the next checkpoint on. */
