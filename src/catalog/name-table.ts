@@ -139,6 +139,8 @@ export class NameTable implements TransactionObserver {
     if (state.pending === undefined) return;
     state.pending.count -= 1;
     if (state.pending.count > 0) return;
+    // Where the commit was refused what was there goes on: writers of its version may again.
+    if (state.current?.kind === 'collection') state.current.version = state.current.state.version;
     const { end } = state.pending;
     state.pending = undefined;
     end();

@@ -41,6 +41,9 @@ function isPassing(error: unknown): error is EngineError {
   return error instanceof EngineError && PASSING.has(error.code);
 }
 
+/** A step that is tried again and again lets others go on after so many tries. */
+const TRIES_A_TURN = 8;
+
 /** Milliseconds before a step is tried again for which the open transactions of all left no room, and for how long it is tried. */
 const ROOM_PAUSE_MS = 10;
 const ROOM_WAIT_MS = 3_000;
@@ -158,7 +161,12 @@ export class WriteSeries implements Unfinished {
 
   /** Waits for the first try of a step, and goes on with others until it is done. */
   async #retry(step: WriteStep, place: number, first: Soon<boolean>): Promise<void> {
-    for (let isDone = await first; !isDone && !this.#stopped; isDone = await this.#try(step, place)) this.#context.operation.checkInterrupt();
+    let tries = 0;
+    for (let isDone = await first; !isDone && !this.#stopped; isDone = await this.#try(step, place)) {
+      this.#context.operation.checkInterrupt();
+      // Whatever the reason is, others have their turn meanwhile.
+      if (++tries % TRIES_A_TURN === 0) await this.#context.server.env.tasks.pause();
+    }
     if (this.#isFull) await this.#commit();
   }
 

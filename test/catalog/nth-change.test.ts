@@ -73,8 +73,29 @@ async function prepared(): Promise<SimEnv> {
 const faults: Readonly<Record<string, (sim: SimEnv, n: number) => void>> = {
   'a power failure': (sim, n) => sim.files.faults.crashAt(n),
   'a failed write': (sim, n) => sim.files.faults.failAt({ at: n, code: 'io', lasting: false, kinds: ['create', 'write', 'sync', 'truncate', 'rename', 'remove', 'syncDirectory'] }),
-  'no space': (sim, n) => sim.files.faults.failAt({ at: n, code: 'no-space', lasting: true }),
+  'no space': (sim, n) => {
+    let count = 0;
+    sim.files.onOperation = () => {
+      count += 1;
+      if (count === n) sim.files.setCapacity(0);
+    };
+  },
 };
+
+/** With space again every collection that is there takes documents, whatever became of the change. */
+async function assertGoesOn(catalog: Catalog, sim: SimEnv): Promise<void> {
+  await sim.clock.sleep(1500);
+  const read = catalog.begin('read');
+  const names = (await catalog.collections(read, 'test')).map(({ ns }) => ns).filter(({ collection }) => collection !== 'capped');
+  read.abort();
+  for (const ns of names) {
+    const txn = catalog.begin('statement');
+    const collection = await catalog.collection(txn, ns);
+    assert.ok(collection !== undefined);
+    await collection.insert(txn, collection.prepare(doc({ _id: 'goes on', at: 1000 })));
+    txn.abort();
+  }
+}
 
 /** One run; false when there was no n-th I/O. */
 async function run(base: SimEnv, change: Change, fault: string, n: number): Promise<boolean> {
@@ -90,8 +111,11 @@ async function run(base: SimEnv, change: Change, fault: string, n: number): Prom
     } catch (error) {
       if (!(error instanceof EngineError) && !(error instanceof CommandError)) throw error;
     }
-    cameToPass = sim.files.faults.failures > 0;
+    cameToPass = sim.files.faults.failures > 0 || sim.files.isFull;
     sim.files.faults.heal();
+    sim.files.onOperation = undefined;
+    sim.files.setCapacity(2 ** 30);
+    if (fault === 'no space') await assertGoesOn(catalog, sim);
     await engine.close().catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error;
     });
@@ -141,3 +165,34 @@ for (const [name, change] of Object.entries(changes)) {
     t.diagnostic(`${String(runs)} faults`);
   });
 }
+
+/** The disk is full, and everybody knows it. */
+async function fillDisk(catalog: Catalog, sim: SimEnv): Promise<void> {
+  sim.files.setCapacity(0);
+  const isRefused = (error: unknown): true => {
+    if (error instanceof EngineError && error.code === 'no-space') return true;
+    throw error;
+  };
+  for (let i = 0; ; i++) if ((await insertAll(catalog, [doc({ _id: `filler ${String(i)}`, text: 'x'.repeat(12_000) })]).catch(isRefused)) === true) return;
+}
+
+test('a change that a full disk refuses leaves collections as they were: with space again they take documents', async () => {
+  const base = await prepared();
+  let refused = 0;
+  for (const [name, { act }] of Object.entries(changes)) {
+    const sim = base.crash('power', 1);
+    await sim.run(async () => {
+      const engine = await openEnvironment(sim, '/data', engineOptions);
+      const catalog = await openCatalog(engine, sim, { inlineDocumentsMax: 0 });
+      await fillDisk(catalog, sim);
+      await act(catalog).catch((error: unknown) => {
+        if (!(error instanceof EngineError && error.code === 'no-space')) throw new Error(name, { cause: error });
+        refused += 1;
+      });
+      sim.files.setCapacity(2 ** 30);
+      await assertGoesOn(catalog, sim);
+      await engine.close();
+    });
+  }
+  assert.ok(refused > 3, `${String(refused)} changes were refused`);
+});

@@ -144,6 +144,11 @@ export class SimFiles implements FileSystem {
     return kind === 'power' ? disk.afterPowerLoss(inFlight, random) : disk.afterProcessEnd(inFlight, random);
   }
 
+  /** Whether there is no space at all. */
+  get isFull(): boolean {
+    return this.#parts.disk.usedBytes() >= this.#capacityBytes;
+  }
+
   /** Changes the size of the disk: smaller than what is used means full. */
   setCapacity(bytes: number): void {
     this.#capacityBytes = bytes;
