@@ -168,8 +168,8 @@ export async function takeDirectoryLock(directory: string): Promise<DirectoryLoc
   return { release: async () => releaseLock(directory, own, server) };
 }
 
-/** What answers say that nothing can be written: a file system mounted for reading, another user's directory. */
-const unwritable: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
+/** What answers say that nothing can be written: a file system mounted for reading, another user's directory, a full disk. */
+const unwritable: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT']);
 
 /** As `takeDirectoryLock`, for one who only reads: where no lock can be written it is enough that no live process has the directory. */
 export async function lockForReading(directory: string): Promise<DirectoryLock> {

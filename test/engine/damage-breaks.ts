@@ -11,7 +11,7 @@ export const damageBreaks: readonly PlantedBreak[] = [
     file: 'job-runner.js', from: 'if (!isHindrance(error))\n                    throw error;', to: 'throw error;',
   },
   {
-    law: '18', name: 'what waits above damage is merged with what is older than its neighbours', caught: damage(18),
+    law: '18', name: 'what waits above damage is merged with what is older than its neighbours', caught: damage(37),
     file: 'tree/job/hindrance.js', from: '[...extents, ...buffer.slice(newest.length)]', to: '[...buffer.slice(newest.length), ...extents]',
   },
   {
