@@ -51,7 +51,7 @@ export function planFigures({ runs }: OperationContext): { planSummary: string; 
 
 /** The first plan of an operation as profiles show it: its stages with their counts, and the hashes of its shape. */
 export function planExecuted({ runs }: OperationContext): { queryHash: string; planCacheShapeHash: string; planCacheKey: string; hasSortStage: true | undefined; execStats: Document } | undefined {
-  const run = runs.find(({ executed }) => executed !== undefined)?.executed?.();
+  const run = runs.map((each) => each.executed?.()).find((executed) => executed !== undefined);
   if (run === undefined) return undefined;
   const { stages, sorts, shapeHash, keyHash } = run;
   return { queryHash: shapeHash, planCacheShapeHash: shapeHash, planCacheKey: keyHash, hasSortStage: sorts ? true : undefined, execStats: stages };
