@@ -1,5 +1,6 @@
 // What clients ask at every start to learn whom they talk to: ping, buildInfo, whatsmyuri, hostInfo, getCmdLineOpts.
 
+import { CommandError } from '../../base/errors.ts';
 import { BsonArray, DateTime, Document } from '../../bson/index.ts';
 import { defineCommand, type Command } from '../command.ts';
 import { anyField } from '../fields.ts';
@@ -45,6 +46,20 @@ const whatsmyuri: Command = defineCommand({
   fields: { whatsmyuri: anyField },
   lax: true,
   run: ({ operation }) => Promise.resolve({ you: operation.connection.remote }),
+});
+
+/** Clients of 2013 do not speak to a server that gives them no number for a log-in that they may not even want. Those of today have no such command. */
+const getnonce: Command = defineCommand({
+  name: 'getnonce',
+  access: 'none',
+  about: 'a number for the first log-in of MongoDB, for clients that ask by OP_QUERY; nobody can log in with it',
+  fields: { getnonce: anyField },
+  lax: true,
+  run: ({ server, request }) => {
+    if (!request.legacy) throw new CommandError(59, 'CommandNotFound', "no such command: 'getnonce'");
+    const nonce = Array.from(server.env.random.bytes(8), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return Promise.resolve({ nonce });
+  },
 });
 
 const hostInfo: Command = defineCommand({
@@ -104,6 +119,7 @@ const getCmdLineOpts: Command = defineCommand({
 export const IDENTITY_COMMANDS: readonly Command[] = [
   ping,
   buildInfo,
+  getnonce,
   whatsmyuri,
   hostInfo,
   getCmdLineOpts,
