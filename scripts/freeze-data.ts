@@ -1,5 +1,5 @@
-// `node dist/scripts/freeze-data.js`: writes directories of the present format as texts into test/frozen/, once for each format that was released.
-// What is there already is not written again: an old directory is what the test is for.
+// `node dist/scripts/freeze-data.js [WHAT]`: writes directories of the present format as texts into test/frozen/, once for each format that was released,
+// and, named WHAT, where something has been added to a format. What is there already is not written again: an old directory is what the test is for.
 
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,6 +18,8 @@ import { fillServer } from '../test/frozen/server-content.ts';
 const target = fileURLToPath(new URL('../../test/frozen/', import.meta.url));
 const directory = await mkdtemp(join(tmpdir(), 'frond-freeze-'));
 
+const addition = process.argv[2] === undefined ? '' : `-${process.argv[2]}`;
+
 /** Idle time in which large values are moved. */
 const idleMs = 6000;
 
@@ -25,7 +27,7 @@ const isData = (path: string): boolean => !path.includes('LOCK');
 
 async function keep(kind: string, source: string): Promise<void> {
   const version = (await readFile(join(source, 'data.frond'))).readUInt32LE(8);
-  const path = join(target, `${kind}-format-${String(version)}.json`);
+  const path = join(target, `${kind}-format-${String(version)}${addition}.json`);
   if (existsSync(path)) console.log(`${path} is there already`);
   else {
     const text = await packDirectory(source);
