@@ -210,6 +210,7 @@ export class StoredTransaction implements CatalogTransaction {
     this.#ended = true;
     const observer = this.hasNameChanges ? this.#observer : undefined;
     observer?.committing(this);
+    const noted = this.#aside === undefined ? this.#noted : undefined;
     const log = this.#logRows();
     const committing = this.engine.commit(log?.rows);
     const places = this.#written.map(({ state }) => state.committing.add(committing));
@@ -219,6 +220,7 @@ export class StoredTransaction implements CatalogTransaction {
       if (this.#flags !== undefined) for (const [index, flags] of this.#flags) index.flagsCommitted(flags);
       observer?.committed(this, seq);
       log?.committed();
+      noted?.release();
       return seq;
     } catch (error) {
       observer?.failed(this);

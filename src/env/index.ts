@@ -11,7 +11,7 @@ export { inSlices } from './in-slices.ts';
 export type { Paced } from './in-slices.ts';
 export { MemoryFiles } from './memory-files.ts';
 export { openHostNetwork } from './network.ts';
-export { bytesPassed, watchGarbage } from './garbage.ts';
+export { bytesPassed, giveBack, watchGarbage } from './garbage.ts';
 export type { CertificateSubject, TlsSettings } from './tls.ts';
 
 // For other file systems and environments: the simulator of the tests is built from these.

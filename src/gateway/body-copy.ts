@@ -1,6 +1,7 @@
 // The body of a request on its way into storage: read no faster than storage takes it, counted against a limit, and known to be cut when it is.
 
 import { HttpError } from '../base/errors.ts';
+import { giveBack } from '../env/index.ts';
 import type { Soon } from '../gridfs/index.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -65,10 +66,16 @@ export function copyBody(exchange: Exchange, { write, limit }: BodyTarget): Prom
       try {
         if (received > limit) throw tooLarge(limit);
         const writing = write(bytes);
-        if (writing === undefined) return;
+        if (writing === undefined) {
+          giveBack(bytes);
+          return;
+        }
         isWriting = true;
         request.pause();
-        writing.then(() => written(), written);
+        writing.then(() => {
+          giveBack(bytes);
+          written();
+        }, written);
       } catch (error) {
         fail(error instanceof Error ? error : endedEarly(error));
       }

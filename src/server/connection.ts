@@ -5,6 +5,7 @@
 import { distinguishedName } from '../auth/index.ts';
 import { CommandError } from '../base/errors.ts';
 import { BsonArray, Document, Double } from '../bson/index.ts';
+import { giveBack } from '../env/index.ts';
 import type { Codecs, NetworkAddress, NetworkPeer } from '../env/index.ts';
 import type { ClientMetadata, CommandAnswer, CommandRequest, ConnectionContext, ServerCounters } from '../session/index.ts';
 import { encodeAnswer, MessageReader, parseMessage, requestIdOf, type WireCodec, type WireMessage } from '../wire/index.ts';
@@ -44,7 +45,7 @@ export class Connection {
   readonly #context: ConnectionContext;
   readonly #gone: AbortController = new AbortController();
   readonly #stopping: AbortController = new AbortController();
-  readonly #reader: MessageReader = new MessageReader();
+  readonly #reader: MessageReader = new MessageReader(giveBack);
   #closing = false;
   #serving = false;
   /** What the gate holds for the message that is being read or served. */

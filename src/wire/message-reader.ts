@@ -18,6 +18,12 @@ export class MessageReader {
   /** A large message as far as it has come, and how much that is; its bytes are no longer among the chunks. */
   #whole: Uint8Array | undefined;
   #filled = 0;
+  readonly #copied: (chunk: Uint8Array) => void;
+
+  /** `copied`: told of a chunk, or the rest of one, of which nothing is used any more. */
+  constructor(copied: (chunk: Uint8Array) => void = () => undefined) {
+    this.#copied = copied;
+  }
 
   /** Bytes that are waiting for the rest of their message. */
   get pendingBytes(): number {
@@ -69,7 +75,9 @@ export class MessageReader {
     const wanted = Math.min(whole.length - this.#filled, chunk.length);
     whole.set(wanted === chunk.length ? chunk : chunk.subarray(0, wanted), this.#filled);
     this.#filled += wanted;
-    return chunk.subarray(wanted);
+    const rest = chunk.subarray(wanted);
+    if (rest.length === 0) this.#copied(chunk);
+    return rest;
   }
 
   /** All chunks belong to a message that is not whole. */
@@ -113,6 +121,7 @@ export class MessageReader {
       whole.set(chunk, filled);
       filled += chunk.length;
       used += 1;
+      this.#copied(chunk);
     }
     this.#chunks = this.#chunks.slice(used);
     return whole;

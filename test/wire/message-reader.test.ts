@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { giveBack } from '../../src/env/index.ts';
 import { MessageReader } from '../../src/wire/index.ts';
 
 /** A message of that many bytes: its length, then bytes that tell its place. */
@@ -10,9 +11,9 @@ function messageOf(length: number, seed: number): Uint8Array {
   return bytes;
 }
 
-/** Everything that a reader gives when the bytes come in chunks of that size. */
+/** Everything that a reader gives when the bytes come in chunks of that size; what it says is not used any more is taken away. */
 function readIn(stream: Uint8Array, chunkBytes: number): Uint8Array[] {
-  const reader = new MessageReader();
+  const reader = new MessageReader(giveBack);
   const messages: Uint8Array[] = [];
   for (let at = 0; at < stream.length; at += chunkBytes) {
     reader.push(stream.slice(at, at + chunkBytes));

@@ -28,7 +28,13 @@ const quickGrowthMax = 64 * 1024;
 /** For an operation of more bytes no more room is made than it needs. */
 const exactBytesMin = 1024 * 1024;
 const sourceBytesMax = 1024 * 1024;
+/** Memory of so many bytes is used again: a new array of that size costs more than what is copied into it, and the collector looks at everything for it. */
+const spareBytes = { least: 128 * 1024, most: 5 * 1024 * 1024 };
+const sparesMax = 2;
+const spares: Uint8Array[] = [];
 const keptBytesMax = 512 * 1024;
+
+const noMemory = new Uint8Array(0);
 
 /** How far the rows of a commit have come. */
 export interface RowProgress {
@@ -124,7 +130,8 @@ export class NotedOperations {
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(this.#length === headRoom || count > exactBytesMin ? needed : Math.max(grownLength(this.#bytes.length, needed), Math.min(this.#bytes.length * 4, quickGrowthMax)));
+    const spare = needed < spareBytes.least ? -1 : spares.findIndex(({ length }) => length >= needed);
+    const grown = spares.splice(spare < 0 ? spares.length : spare, 1)[0] ?? new Uint8Array(this.#length === headRoom || count > exactBytesMin ? needed : Math.max(grownLength(this.#bytes.length, needed), Math.min(this.#bytes.length * 4, quickGrowthMax)));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
     this.#view = viewOf(grown);
@@ -158,6 +165,20 @@ export class NotedOperations {
     this.#source = undefined;
     this.#sourceView = this.#view;
     return this.#bytes.length <= keptBytesMax;
+  }
+
+  /** Ends them: nobody uses them, or rows of them, any more. */
+  release(): void {
+    const memory = this.#bytes;
+    this.#truncate(0);
+    this.#bytes = noMemory;
+    this.#view = viewOf(noMemory);
+    this.#length = 0;
+    if (memory.length < spareBytes.least || memory.length > spareBytes.most) return;
+    spares.push(memory);
+    // The larger ones serve for more.
+    spares.sort((a, b) => a.length - b.length);
+    if (spares.length > sparesMax) spares.shift();
   }
 
   /** Takes back what was noted after `order`. */
