@@ -3,6 +3,7 @@
 
 import type { StampedValues } from './blob-writes.ts';
 import { checkRecordSize } from './commits.ts';
+import type { CommitInMemory } from './commits.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import type { EngineState } from './state.ts';
 import { emptySlice } from './run/message.ts';
@@ -17,15 +18,6 @@ export interface CommitRecord {
   readonly body: Uint8Array;
   readonly places: readonly number[];
   readonly inMemory: CommitInMemory | undefined;
-}
-
-/** Messages of a commit as its transaction has them: what is applied needs not be read from the record. */
-export interface CommitInMemory {
-  /** Plain ones, not to be changed before they are applied. */
-  readonly fronts: readonly (readonly [DictionaryId, Front])[];
-  /** Where in the record they are: what is before and behind them is read. */
-  readonly start: number;
-  readonly end: number;
 }
 
 /** What a commit consists of. */

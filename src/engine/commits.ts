@@ -4,7 +4,6 @@
 
 import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import type { CommitInMemory } from './commit-record.ts';
 import { transactionBytesMax } from './options.ts';
 import { decodeReference } from './run/blob-reference.ts';
 import { messageKinds } from './run/message.ts';
@@ -17,6 +16,15 @@ import type { Tree } from './tree/tree.ts';
 import type { DictionaryId, DictionaryOptions, Seq, UpdateFunctions } from './types.ts';
 import type { BoundedRange, MessageSlice, RecordVisitor } from './wal/record.ts';
 import { RecordReader } from './wal/record.ts';
+
+/** Messages of a commit as its transaction has them: what is applied needs not be read from the record. */
+export interface CommitInMemory {
+  /** Plain ones, not to be changed before they are applied. */
+  readonly fronts: readonly (readonly [DictionaryId, Front])[];
+  /** Where in the record they are: what is before and behind them is read. */
+  readonly start: number;
+  readonly end: number;
+}
 
 interface Logged {
   readonly seq: Seq;
