@@ -72,21 +72,21 @@ function difference(before: readonly IndexRow[], after: readonly IndexRow[]): Di
 }
 
 /** Changes of documents of fewer bytes are made in one go. */
-const LONG_BYTES = 16384;
+export const longBytes = 16384;
 
 /** The change of a document of so many bytes, before and after together; long work on it is done in slices. */
 export function changeOf(txn: StoredTransaction, bytes: number, make: () => DocumentChange): Soon<DocumentChange> {
-  return txn.pace === undefined || bytes < LONG_BYTES ? make() : inSlices(txn.pace, make);
+  return txn.pace === undefined || bytes < longBytes ? make() : inSlices(txn.pace, make);
 }
 
 /** What is found out of a document; in slices where it is long. */
 export function soonOf<T>({ pace }: StoredTransaction, document: Document, find: () => T): Soon<T> {
-  return pace === undefined || document.byteLength < LONG_BYTES ? find() : inSlices(pace, find);
+  return pace === undefined || document.byteLength < longBytes ? find() : inSlices(pace, find);
 }
 
 /** A turn between two parts of work on a long document. */
 export function turnOf({ pace }: StoredTransaction, document: Document): Promise<void> | undefined {
-  return document.byteLength < LONG_BYTES ? undefined : pace?.turn();
+  return document.byteLength < longBytes ? undefined : pace?.turn();
 }
 
 /** The rows of one change of one document. */

@@ -2,12 +2,12 @@
 
 import { bsonType, ByteSink, collated, decodeKey, decodeValue, encodeKeyPart, encodeRawKeyPart, KeyBitsWriter } from '../bson/index.ts';
 import type { TextOrder, Value } from '../bson/index.ts';
-import type { Direction } from '../engine/index.ts';
+import type { BytesPart, Direction } from '../engine/index.ts';
 
 const sinkBytesMax = 65536;
 
 /** Puts one key together; one at a time, for the whole layer. */
-export class KeyMaker {
+export class KeyMaker implements BytesPart {
   #sink = new ByteSink(1024);
   readonly #bits = new KeyBitsWriter();
   /** Under a collation: the key without it, so that a reader has the texts. */
@@ -45,10 +45,20 @@ export class KeyMaker {
     this.#sink.range(bytes, 0, bytes.length);
   }
 
+  /** Where the key lies until the next is begun. */
+  get bytes(): Uint8Array { return this.#sink.bytes; }
+  readonly start = 0;
+  get end(): number { return this.#sink.length; }
+
+  /** The type bits of a key that stays where it lies. */
+  finishBits(): Uint8Array {
+    const typeBits = this.#bits.finish();
+    return this.#order === undefined ? typeBits : withPlainKey(this.#plain.toBytes(), typeBits);
+  }
+
   /** The key, and the type bits of its values. */
   finish(): { readonly key: Uint8Array; readonly typeBits: Uint8Array } {
-    const typeBits = this.#bits.finish();
-    return { key: this.#sink.toBytes(), typeBits: this.#order === undefined ? typeBits : withPlainKey(this.#plain.toBytes(), typeBits) };
+    return { key: this.#sink.toBytes(), typeBits: this.finishBits() };
   }
 }
 

@@ -11,7 +11,7 @@ import { inSlices } from '../env/index.ts';
 import type { Cursor, DictionaryId, DictionaryStatistics, Direction, KeyRange, Seq, Soon, Totals, Transaction, TreeLevel, ValuePart } from '../engine/index.ts';
 import { nextRecordKey, removeOldest } from './capped.ts';
 import { checkCollection } from './check.ts';
-import { changeOf, DocumentChange, readLocked, turnOf } from './document-change.ts';
+import { changeOf, DocumentChange, longBytes, readLocked, turnOf } from './document-change.ts';
 import type { ChangedCollection } from './changed-collection.ts';
 import type { KeyMove } from './document-change.ts';
 import { unsizedKey } from './entry.ts';
@@ -22,6 +22,7 @@ import type { Namespace } from './namespace.ts';
 import { DocumentNotes } from './oplog/document-notes.ts';
 import { describeCollection, optionsOf } from './options.ts';
 import type { Partitions } from './partition/partitions.ts';
+import { hasPlainRows, writePlain } from './plain-insertion.ts';
 import { PrimaryKey } from './primary-key.ts';
 import { recordKeyOf } from './record-key.ts';
 import { duplicateKey, shownKey } from './refusal.ts';
@@ -103,6 +104,8 @@ export class StoredCollection implements Collection {
   readonly #notes: DocumentNotes;
   /** Of a collection that chose one. */
   readonly #primaryKey: PrimaryKey | undefined;
+  /** Whether its documents have one row at most in each index, but for arrays. */
+  readonly #isPlain: boolean;
 
   constructor(parts: CollectionParts, services: CollectionServices) {
     this.ns = parts.ns;
@@ -116,6 +119,7 @@ export class StoredCollection implements Collection {
     const primaryKey = this.isKeyedById ? undefined : parts.indexes.find((index) => index.isPrimary);
     this.#primaryKey = primaryKey === undefined ? undefined : new PrimaryKey(primaryKey);
     this.kept = parts.building.length === 0 ? this.secondaries : [...this.secondaries, ...parts.building];
+    this.#isPlain = parts.partitions === undefined && this.kept.every((index) => index.isPlain);
     this.state = parts.state;
     this.version = parts.version;
     this.options = optionsOf(parts.entry.options);
@@ -206,6 +210,23 @@ export class StoredCollection implements Collection {
 
   #insertValid(txn: StoredTransaction, { document, key }: PreparedDocument, choices: InsertChoices | undefined): Soon<void> {
     if (this.#isNumbered) return this.#insertNumbered(txn, document, choices);
+    if (this.#isPlain && document.byteLength < longBytes) return this.#insertPlain(txn, { document, key }, choices);
+    return this.#insertUsual(txn, { document, key }, choices);
+  }
+
+  /** Inserts a short document with one row at most in each index; where it must wait, or has other rows, in the usual way. */
+  #insertPlain(txn: StoredTransaction, prepared: PreparedDocument, choices: InsertChoices | undefined): Soon<void> {
+    const { document, key } = prepared;
+    const waiting = txn.willWrite(this) ?? txn.engine.lock(this.dictionary, key);
+    const found = waiting ?? readLocked(txn, this, key);
+    if (found instanceof Promise) return found.then(() => this.#insertUsual(txn, prepared, choices));
+    if (found !== undefined) throw this.#duplicateId(document);
+    if (!hasPlainRows(this.kept, document)) return this.#insertUsual(txn, prepared, choices);
+    this.#notes.insert(txn, document, choices);
+    return writePlain({ txn, collection: this, key, document });
+  }
+
+  #insertUsual(txn: StoredTransaction, { document, key }: PreparedDocument, choices: InsertChoices | undefined): Soon<void> {
     const place = this.#placeOf(key);
     const making = changeOf(txn, document.byteLength, () => new DocumentChange(place, key, undefined, document));
     if (making instanceof Promise) return making.then((change) => this.#insertChange({ txn, place, key, document, choices, change }));

@@ -151,18 +151,47 @@ export class StoredIndex implements Index {
     return this.includes(document) ? this.#plainRow(document.raw, recordKey) : noRow;
   }
 
+  /** Whether a document has one row at most if no path meets an array, under a key that no other document can have. */
+  get isPlain(): boolean {
+    return !(this.unique || this.clustering || this.isSide || this.preparesUnique) && this.#special === undefined && this.#filter === undefined;
+  }
+
+  /** Whether a path meets an array. */
+  meetsArray({ bytes, start }: RawView): boolean {
+    for (let field = 0; field < this.directions.length; field++) if (this.#finder.locate(bytes, start, field) === -2) return true;
+    return false;
+  }
+
+  /** Of a plain index and a document without arrays on its paths: makes the key of its row in `keyMaker`, and gives the value; undefined: it has none. */
+  makePlain(document: RawView, recordKey: RecordKey): Uint8Array | undefined {
+    const found = this.#makeFields(document);
+    if (this.sparse && found === 0) {
+      keyMaker.finishBits();
+      return undefined;
+    }
+    keyMaker.append(recordKey);
+    return rowValue(false, recordKey, keyMaker.finishBits());
+  }
+
   /** Where no path meets an array, there is one row at most; undefined where one does. */
   #plainRow(document: RawView, recordKey: RecordKey): IndexRow | undefined {
-    const { bytes, start } = document;
+    const found = this.#makeFields(document);
+    if (found < 0) {
+      keyMaker.finishBits();
+      return undefined;
+    }
+    const row = this.#finishRow(document, recordKey);
+    return this.sparse && found === 0 ? noRow : row;
+  }
+
+  /** Makes the fields of a key in `keyMaker`; how many of them the document has, or -1 where a path meets an array. */
+  #makeFields({ bytes, start }: RawView): number {
     const { directions } = this;
     let found = 0;
     keyMaker.begin(this.collation);
     for (let field = 0; field < directions.length; field++) {
       const offset = this.#finder.locate(bytes, start, field);
-      if (offset === -2) {
-        keyMaker.finish();
-        return undefined;
-      }
+      if (offset === -2) return -1;
       const direction = directions[field] as Direction;
       if (offset < 0) keyMaker.addMissing(direction);
       else {
@@ -170,8 +199,7 @@ export class StoredIndex implements Index {
         keyMaker.add(bytes, bytes[offset] as number, elementValue(bytes, offset), direction);
       }
     }
-    const row = this.#finishRow(document, recordKey);
-    return this.sparse && found === 0 ? noRow : row;
+    return found;
   }
 
   #finishRow(document: RawView, recordKey: RecordKey): IndexRow {

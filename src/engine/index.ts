@@ -4,6 +4,7 @@ export type {
   BackupReport,
   Batch,
   BatchLimit,
+  BytesPart,
   CompressionName,
   Cursor,
   DictionaryId,

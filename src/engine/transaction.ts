@@ -25,7 +25,7 @@ import { SpilledWrites } from './spilled-writes.ts';
 import type { OwnMessage } from './spilled-writes.ts';
 import { WriteSet } from './txn/write-set.ts';
 import { waitForRoom } from './write-room.ts';
-import type { Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, LiveTransaction, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode, ValuePart } from './types.ts';
+import type { BytesPart, Cursor, DictionaryId, DictionaryOptions, Direction, KeyRange, LiveTransaction, Seq, Soon, StampedRows, Totals, Transaction, TransactionMode, ValuePart } from './types.ts';
 
 const removeBatch = { rows: 1000, bytes: 256 * 1024 };
 
@@ -255,7 +255,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 
   async #putLarge(tree: Tree, key: Uint8Array, value: Uint8Array): Promise<void> {
-    checkMessageSize(key, value);
+    checkMessageSize(key.length + value.length);
     this.#blobs ??= new BlobWrites(this.#parts.state);
     const reference = await this.#blobs.write(tree, key, value);
     this.checkWritable(tree.id);
@@ -298,6 +298,15 @@ export class EngineTransaction implements Transaction, LockingTransaction {
     return this.#write(id, key, messageKinds.put, value);
   }
 
+  putCoveredPart(id: DictionaryId, key: BytesPart, value: Uint8Array): Soon<void> {
+    this.checkWritable(id);
+    const { bytes, start, end } = key;
+    this.#heldLocks().cover(id, this.#parts.state.ranges.isEmpty ? nothing : bytes.subarray(start, end));
+    checkMessageSize(end - start + value.length);
+    this.#charge(this.#writes.putPart(id, key, value));
+    return this.#afterWrite();
+  }
+
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void> {
     this.checkWritable(id);
     this.#heldLocks().cover(id, key);
@@ -305,8 +314,13 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 
   #write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): Soon<void> {
-    checkMessageSize(key, value);
+    checkMessageSize(key.length + value.length);
     this.#charge(this.#writes.write(id, key, kind, value));
+    return this.#afterWrite();
+  }
+
+  /** What the writer waits for: what it wrote goes out of memory, or others have too much there. */
+  #afterWrite(): Soon<void> {
     const { budget, options } = this.#parts.state;
     const [share, held] = [options.spillBytes, budget.held('writeSets')];
     const own = this.#writeSetBytes - (this.#spilled?.byteSize ?? 0);
@@ -440,8 +454,7 @@ export class EngineTransaction implements Transaction, LockingTransaction {
   }
 }
 
-function checkMessageSize(key: Uint8Array, value: Uint8Array): void {
-  const bytes = key.length + value.length;
+function checkMessageSize(bytes: number): void {
   if (bytes > messageBytesMax) throw new EngineError('too-large', `a key and value of ${bytes} bytes is beyond the limit of ${messageBytesMax}`);
 }
 

@@ -102,6 +102,13 @@ export interface KeyRange {
 
 export type Direction = 1 | -1;
 
+/** Bytes [start, end) of an array. */
+export interface BytesPart {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Where a batch ends: whichever comes first; at least one row is given. */
 export interface BatchLimit {
   readonly rows: number;
@@ -178,6 +185,8 @@ export interface Transaction {
   update(id: DictionaryId, key: Uint8Array, functionNumber: number, argument: Uint8Array): Soon<void>;
   /** As put, for a key whose only writers hold another lock that this transaction has. */
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void>;
+  /** The same for a key that lies in memory which is used for something else afterwards. */
+  putCoveredPart(id: DictionaryId, key: BytesPart, value: Uint8Array): Soon<void>;
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void>;
   /**
    * Locks a range of keys against all other writers. A `statement` waits until no other transaction that has written to the dictionary is

@@ -5,7 +5,7 @@ import { compareBytes } from '../../src/base/bytes.ts';
 import { must } from '../../src/base/assert.ts';
 import { EngineError } from '../../src/base/errors.ts';
 import type {
-  Cursor, DictionaryId, DictionaryStatistics, Direction, EngineStatistics, Environment, KeyRange, Load, Seq, Soon, Totals,
+  BytesPart, Cursor, DictionaryId, DictionaryStatistics, Direction, EngineStatistics, Environment, KeyRange, Load, Seq, Soon, Totals,
   Transaction, TransactionMode, ValuePart, VerifyReport,
 } from '../../src/engine/index.ts';
 import { ModelCursor } from './model-cursor.ts';
@@ -289,6 +289,10 @@ class ModelTransaction implements Transaction {
   putCovered(id: DictionaryId, key: Uint8Array, value: Uint8Array): Soon<void> {
     this.used.add(id);
     this.#write(id, key, value);
+  }
+
+  putCoveredPart(id: DictionaryId, { bytes, start, end }: BytesPart, value: Uint8Array): Soon<void> {
+    return this.putCovered(id, bytes.slice(start, end), value);
   }
 
   removeCovered(id: DictionaryId, key: Uint8Array): Soon<void> {

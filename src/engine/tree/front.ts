@@ -12,6 +12,7 @@ import { emptySlice, messageKinds } from '../run/message.ts';
 import type { MessageSlice } from '../run/message.ts';
 import { rangeBytes } from '../run/range-delete.ts';
 import type { RangeDelete } from '../run/range-delete.ts';
+import type { BytesPart } from '../types.ts';
 import { hash, keyLength, keyStart, kind, older, seqHigh, seqLow, valueLength, width } from './front-image.ts';
 import type { FrontImage } from './front-image.ts';
 import { FrontOrder } from './front-order.ts';
@@ -146,6 +147,17 @@ export class Front {
     copyInto(this.#arena, this.#used, key);
     copyInto(this.#arena, this.#used + key.length, value);
     this.#enter(key.length, value.length, seq, messageKind);
+    return grown;
+  }
+
+  /** The same for a key that is a part of an array. */
+  appendPart({ bytes, start, end }: BytesPart, seq: number, messageKind: number, value: Uint8Array): number {
+    const length = end - start;
+    const grown = this.#makeRoom(length + value.length);
+    const [arena, at] = [this.#arena, this.#used];
+    for (let i = 0; i < length; i++) arena[at + i] = bytes[start + i] as number;
+    copyInto(arena, at + length, value);
+    this.#enter(length, value.length, seq, messageKind);
     return grown;
   }
 

@@ -3,7 +3,7 @@
 
 import { EngineError } from '../../base/errors.ts';
 import { messageKinds } from '../run/message.ts';
-import type { DictionaryId, DictionaryOptions, KeyRange, LiveTransaction, Totals } from '../types.ts';
+import type { BytesPart, DictionaryId, DictionaryOptions, KeyRange, LiveTransaction, Totals } from '../types.ts';
 import { coveringSeq } from '../run/range-delete.ts';
 import type { Front } from '../tree/front.ts';
 import type { FrontPool } from './front-pool.ts';
@@ -67,6 +67,12 @@ export class WriteSet {
   /** Appends a message; returns by how many bytes the set has grown. */
   write(id: DictionaryId, key: Uint8Array, kind: number, value: Uint8Array): number {
     const grown = this.#front(id).append(key, this.#next(), kind, value);
+    return grown + this.#takeFresh();
+  }
+
+  /** Appends a put whose key is a part of an array; the same is returned. */
+  putPart(id: DictionaryId, key: BytesPart, value: Uint8Array): number {
+    const grown = this.#front(id).appendPart(key, this.#next(), messageKinds.put, value);
     return grown + this.#takeFresh();
   }
 
