@@ -60,7 +60,7 @@ export class ToolClient {
       this.#socket.uncork();
     });
     if (numberOf(reply.get('ok')) !== 1) {
-      throw new CommandError(numberOf(reply.get('code')), textOf(reply.get('codeName')), textOf(reply.get('errmsg')));
+      throw new CommandError(numberOf(reply.get('code')), textOf(reply.get('codeName')), textOf(reply.get('errmsg')), { details: new Map(reply.fields) });
     }
     return reply;
   }

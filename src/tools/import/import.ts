@@ -7,6 +7,7 @@ import { numberOf, textOf, ToolClient } from '../client.ts';
 import type { ServerPlace } from '../uri.ts';
 import { BulkLoading } from './bulk-load.ts';
 import { DocumentBatch } from './document-batch.ts';
+import { withDuplicateLines } from './duplicate-lines.ts';
 import type { ImportFault } from './fault.ts';
 import { RecordSource } from './record-source.ts';
 import type { FormatOptions } from './record-source.ts';
@@ -144,7 +145,7 @@ export async function importFile(env: Env, options: ImportOptions, watcher: Impo
     if (first === undefined) throw new EngineError('io', 'an import has a connection');
     if (options.drop && !options.bulk) await dropCollection(first, options);
     const work = new Import(env, options, { watcher, source });
-    if (options.bulk) await loadAll(work, first, options);
+    if (options.bulk) await loadAll(work, first, options).catch(async (error: unknown) => { throw await withDuplicateLines(env, options, error); });
     else await work.run(clients);
     return { inserted: work.inserted, faults: work.faults, elapsedMs: work.elapsedMs };
   } finally {
