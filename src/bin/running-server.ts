@@ -175,7 +175,7 @@ async function openDispatcher(engine: Environment, catalog: Catalog, { env, opti
       catalog, env, engine, counters,
       log: new ServerLog(env.clock, events.onLog),
       control: { shutdown: askShutdown, rotateLog: () => events.onLogRotate?.() },
-      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization, slowMs: options.slowMs, batchBytesMax: batchBytes(options.cacheBytes), workBytesMax: workBytes(options.cacheBytes), largeBytesMax: messageBytes(options.cacheBytes), commandLine: options.commandLine, parsedOptions: options.parsed },
+      options: { version: '0.1.0', standalone: options.standalone, replicaSetName: options.replSetName, dbPath: options.dbPath, port: options.port, testCommands: options.testCommands, authorization: options.authorization, slowMs: options.slowMs, batchBytesMax: batchBytes(options.cacheBytes), unsentBytesMax: messageBytes(options.cacheBytes), workBytesMax: workBytes(options.cacheBytes), largeBytesMax: messageBytes(options.cacheBytes), commandLine: options.commandLine, parsedOptions: options.parsed },
     },
     { onBug: events.onBug },
   );

@@ -4,6 +4,7 @@
 import { BsonArray, Document, type Timestamp, type Value } from '../bson/index.ts';
 import { BATCH_BYTES_MAX, type BatchSource, type ClientCursor, type Tail } from '../session/index.ts';
 import type { CommandContext, Reply } from './command.ts';
+import type { ServerState } from './server-state.ts';
 import type { ReadScope } from './storage-scope.ts';
 
 /** Documents in a first batch of which nothing was said. */
@@ -43,6 +44,32 @@ export function scopedSource(source: BatchSource, scope: ReadScope): BatchSource
   };
 }
 
+/** Batches are never shorter for the sake of others. */
+const batchBytesMin = 64 * 1024;
+
+/** Most bytes of a batch of a cursor that goes on: the fewer, the more of other replies waits for clients that do not read, or is about to. */
+function batchBytesOf({ options, counters }: Pick<ServerState, 'options' | 'counters'>): number {
+  const { batchBytesMax = BATCH_BYTES_MAX, unsentBytesMax = Infinity } = options;
+  return Math.min(batchBytesMax, Math.max(batchBytesMin, (unsentBytesMax - counters.unsentBytes) / (4 + 2 * counters.batchesUnderWay)));
+}
+
+/** The next batch of a cursor: so many documents, or as many as have room. */
+export async function fillBatch(
+  { server, operation }: Pick<CommandContext, 'server' | 'operation'>,
+  cursor: ClientCursor,
+  limit: { readonly documents: number; readonly awaitMs?: number; readonly isSingle?: boolean },
+): Promise<Document[]> {
+  const { counters } = server;
+  const bytes = limit.isSingle === true ? BATCH_BYTES_MAX : batchBytesOf(server);
+  const waits = limit.awaitMs !== undefined && cursor.options.tail !== undefined;
+  if (!waits) counters.batchesUnderWay += 1;
+  try {
+    return await cursor.fill(operation, { documents: limit.documents, bytes, awaitMs: limit.awaitMs ?? 0 });
+  } finally {
+    if (!waits) counters.batchesUnderWay -= 1;
+  }
+}
+
 /** The reply `{ cursor: { firstBatch, id, ns } }`. Takes the source over: it is closed here or with the cursor. */
 export async function replyWithCursor(context: CommandContext, source: BatchSource, request: CursorRequest): Promise<Reply> {
   const { server, operation } = context;
@@ -59,8 +86,7 @@ export async function replyWithCursor(context: CommandContext, source: BatchSour
   });
   try {
     // Nobody can ask for the rest of a single batch.
-    const bytes = (request.singleBatch === true ? undefined : server.options.batchBytesMax) ?? BATCH_BYTES_MAX;
-    const documents = await cursor.fill(operation, { documents: request.batchSize ?? FIRST_BATCH, bytes });
+    const documents = await fillBatch(context, cursor, { documents: request.batchSize ?? FIRST_BATCH, isSingle: request.singleBatch === true });
     const keep = !cursor.exhausted && request.singleBatch !== true;
     if (keep) {
       server.cursors.keep(cursor);

@@ -37,6 +37,8 @@ export interface ServerOptions {
   readonly authorization: boolean;
   /** Most bytes of the documents of one reply of a cursor that goes on: a client that wants more asks again. `BATCH_BYTES_MAX` where absent. */
   readonly batchBytesMax?: number;
+  /** Where replies that their clients have not taken come near to so many bytes, cursors give smaller batches. */
+  readonly unsentBytesMax?: number;
   /** Most bytes that sorts and groups of all operations hold in memory together; 256 MiB where absent. */
   readonly workBytesMax?: number;
   /** Most bytes of large documents that are changed at a time; 64 MiB where absent. */

@@ -46,8 +46,10 @@ export interface Network {
   listen(address: NetworkAddress, onPeer: (peer: NetworkPeer) => void): Promise<NetworkListener>;
 }
 
-/** Bytes kept for a reader that has not asked before the socket is paused. */
+/** Bytes kept for a reader that has not asked before the socket is paused: of one, and where all together keep many, any. */
 const UNREAD_BYTES_MAX = 256 * 1024;
+const UNREAD_OF_ALL_MAX = 4 * 1024 * 1024;
+let unreadOfAll = 0;
 
 class HostPeer implements NetworkPeer {
   readonly local: NetworkAddress;
@@ -56,6 +58,7 @@ class HostPeer implements NetworkPeer {
   readonly #socket: NodeSocket;
   readonly #unread: Uint8Array[] = [];
   #unreadBytes = 0;
+  #isForgotten = false;
   #ended = false;
   #goneListener: (() => void) | undefined;
   #reader: ((bytes: Uint8Array | undefined) => void) | undefined;
@@ -87,6 +90,7 @@ class HostPeer implements NetworkPeer {
     const bytes = this.#unread.shift();
     if (bytes !== undefined) {
       this.#unreadBytes -= bytes.length;
+      unreadOfAll -= bytes.length;
       if (this.#unreadBytes < UNREAD_BYTES_MAX && this.#socket.isPaused()) this.#socket.resume();
       return Promise.resolve(bytes);
     }
@@ -117,10 +121,12 @@ class HostPeer implements NetworkPeer {
   }
 
   end(): void {
+    this.#forget();
     this.#socket.end();
   }
 
   destroy(): void {
+    this.#forget();
     this.#socket.destroy();
     this.#finish();
   }
@@ -132,9 +138,20 @@ class HostPeer implements NetworkPeer {
       reader(bytes);
       return;
     }
+    if (this.#isForgotten) return;
     this.#unread.push(bytes);
     this.#unreadBytes += bytes.length;
-    if (this.#unreadBytes >= UNREAD_BYTES_MAX) this.#socket.pause();
+    unreadOfAll += bytes.length;
+    if (this.#unreadBytes >= UNREAD_BYTES_MAX || unreadOfAll >= UNREAD_OF_ALL_MAX) this.#socket.pause();
+  }
+
+  /** Nobody reads any more: what comes is dropped. */
+  #forget(): void {
+    this.#isForgotten = true;
+    if (this.#socket.isPaused()) this.#socket.resume();
+    unreadOfAll -= this.#unreadBytes;
+    this.#unreadBytes = 0;
+    this.#unread.length = 0;
   }
 
   #release(): void {

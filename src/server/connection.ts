@@ -8,11 +8,12 @@ import { BsonArray, Document, Double } from '../bson/index.ts';
 import { giveBack } from '../env/index.ts';
 import type { Codecs, NetworkAddress, NetworkPeer } from '../env/index.ts';
 import type { ClientMetadata, CommandAnswer, CommandRequest, ConnectionContext, ServerCounters } from '../session/index.ts';
-import { encodeAnswer, MessageReader, parseMessage, requestIdOf, type WireCodec, type WireMessage } from '../wire/index.ts';
+import { encodeAnswer, expandedLength, MessageReader, parseMessage, requestIdOf, type WireCodec, type WireMessage } from '../wire/index.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { largeMessageBytes } from './message-gate.ts';
 import type { MessageGate, Sender } from './message-gate.ts';
 import type { Turnstile } from './turnstile.ts';
+import type { UnsentReplies } from './unsent-replies.ts';
 
 /** What a connection needs from its server. */
 export interface ConnectionSurroundings {
@@ -21,6 +22,7 @@ export interface ConnectionSurroundings {
   readonly counters: ServerCounters;
   /** Large messages pass it. */
   readonly gate: MessageGate;
+  readonly unsent: UnsentReplies;
   /** All messages pass it. */
   readonly turnstile: Turnstile;
   /** Told of an error that is a bug of this program; the connection is closed. */
@@ -48,8 +50,8 @@ export class Connection {
   readonly #reader: MessageReader = new MessageReader(giveBack);
   #closing = false;
   #serving = false;
-  /** What the gate holds for the message that is being read or served. */
-  #gated = 0;
+  /** Whether the gate holds room for the message that is being read or served. */
+  #isGated = false;
   readonly #sender: Sender = {
     gone: this.#gone.signal,
     received: () => (this.#serving ? undefined : this.#reader.pendingBytes),
@@ -119,13 +121,18 @@ export class Connection {
         if (turn !== undefined) await turn;
         isFirst = false;
         follows = true;
+        const expanded = expandedLength(message);
+        if (expanded >= largeMessageBytes) {
+          this.#leaveGate();
+          await this.#passGate(expanded);
+        }
         const served = this.#serve(message);
         if (served !== undefined) await served;
         this.#serving = false;
         this.#leaveGate();
         continue;
       }
-      if (this.#reader.pendingLength >= largeMessageBytes) await this.#passGate();
+      if (!this.#isGated && this.#reader.pendingLength >= largeMessageBytes) await this.#passGate(this.#reader.pendingLength);
       follows = false;
       const chunk = await this.#peer.read();
       if (chunk === undefined) return;
@@ -134,16 +141,14 @@ export class Connection {
     }
   }
 
-  /** Before more is read of a large message there is room for it. */
-  async #passGate(): Promise<void> {
-    const length = this.#reader.pendingLength;
-    if (this.#gated > 0) return;
-    if (await this.#surroundings.gate.enter(length, this.#sender)) this.#gated = length;
+  /** Before more is read of a large message, or it is made larger, there is room for it. */
+  async #passGate(length: number): Promise<void> {
+    if (await this.#surroundings.gate.enter(length, this.#sender)) this.#isGated = true;
   }
 
   #leaveGate(): void {
-    if (this.#gated > 0) this.#surroundings.gate.leave(this.#gated, this.#sender);
-    this.#gated = 0;
+    if (this.#isGated) this.#surroundings.gate.leave(this.#sender);
+    this.#isGated = false;
   }
 
   #serve(bytes: Uint8Array): Promise<void> | undefined {
@@ -213,8 +218,13 @@ export class Connection {
     const requestId = this.#nextRequestId;
     const chunks = encodeAnswer(request, { requestId, moreToCome: answer.next !== undefined }, answer.document, codecs);
     this.#nextRequestId = (requestId + 1) & 0x7fffffff;
-    for (const chunk of chunks) this.#surroundings.counters.bytesOut += chunk.length;
-    return this.#peer.write(chunks);
+    let bytes = 0;
+    for (const chunk of chunks) bytes += chunk.length;
+    this.#surroundings.counters.bytesOut += bytes;
+    const taken = this.#peer.write(chunks);
+    return taken === undefined ? undefined : this.#surroundings.unsent.wait(bytes, taken, () => {
+      this.destroy();
+    });
   }
 
   #codecs(): readonly WireCodec[] {

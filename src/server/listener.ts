@@ -7,6 +7,7 @@ import { Connection } from './connection.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { MessageGate } from './message-gate.ts';
 import { Turnstile } from './turnstile.ts';
+import { UnsentReplies } from './unsent-replies.ts';
 
 /** What a listener is given. */
 export interface ListenerOptions {
@@ -18,7 +19,7 @@ export interface ListenerOptions {
   readonly tasks: Tasks;
   readonly dispatcher: Dispatcher;
   readonly counters: ServerCounters;
-  /** Bytes of large messages that may be under way at a time, over all connections. */
+  /** Bytes of large messages that may be under way at a time, and of replies that wait for their clients, over all connections. */
   readonly messageBytesMax?: number;
   /** Told of errors that are bugs of this program. */
   readonly onBug: (error: unknown) => void;
@@ -36,12 +37,15 @@ export class Listener {
   #listener: NetworkListener | undefined;
   readonly #gate: MessageGate;
   readonly #turnstile: Turnstile;
+  readonly #unsent: UnsentReplies;
   #nextId = 1;
   #closed = false;
 
   private constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#gate = new MessageGate(options.messageBytesMax ?? messageBytesDefault, options.clock);
+    const bytesMax = options.messageBytesMax ?? messageBytesDefault;
+    this.#gate = new MessageGate(bytesMax, options.clock);
+    this.#unsent = new UnsentReplies(bytesMax, options.clock, options.counters);
     this.#turnstile = new Turnstile(options.clock, options.tasks);
   }
 
@@ -84,7 +88,7 @@ export class Listener {
     }
     counters.connectionsCreated += 1;
     counters.connectionsCurrent += 1;
-    const connection = new Connection(this.#nextId++, peer, { ...this.#options, gate: this.#gate, turnstile: this.#turnstile });
+    const connection = new Connection(this.#nextId++, peer, { ...this.#options, gate: this.#gate, unsent: this.#unsent, turnstile: this.#turnstile });
     const running = connection.run().then(() => {
       this.#connections.delete(connection);
       counters.connectionsCurrent -= 1;

@@ -1,16 +1,19 @@
 // Room for large messages over all connections: each costs its bytes several times over while it is read, run and logged, so only so many bytes of them
 // are under way at a time, and the others wait in order (docs/decisions/0005-room-for-garbage.md). One always gets in, whatever its size; and whoever
-// has waited long gets in as well, for those before it may wait for what this one is about to do. Who is inside and does not send, while others wait, is
-// expelled: a promise of bytes costs nobody else's time.
+// has waited long gets in as well, for those before it may wait for what this one is about to do. Who is inside and sends slowly, while others wait, keeps
+// room only for what has come of its message, and who does not send at all is expelled: a promise of bytes costs nobody else's time.
 
 import type { Clock } from '../env/index.ts';
 
 /** Messages of fewer bytes are none of its concern. */
-export const largeMessageBytes: number = 1024 * 1024;
+export const largeMessageBytes: number = 64 * 1024;
 /** How long the first in the queue waits for those inside: so many looks, so far apart. */
-const looksMax = 10;
-const lookMs = 2000;
-/** Who sends fewer bytes between two looks has stopped. */
+const looksMax = 200;
+const lookMs = 100;
+/** Who sends fewer bytes between two looks is slow. */
+const swiftBytesMin = 256 * 1024;
+/** Who sends fewer bytes between so many looks has stopped. */
+const looksBeforeExpelled = 20;
 const sentBytesMin = 16 * 1024;
 
 /** Who sends a large message. */
@@ -21,6 +24,15 @@ export interface Sender {
   received(): number | undefined;
   /** Ends its connection, which leaves. */
   expel(): void;
+}
+
+/** What is known of a sender inside. */
+interface Place {
+  /** What it holds of the room. */
+  bytes: number;
+  /** How much of its message was there at the last look, and at the last at which it might have been expelled. */
+  seen: number;
+  seenBefore: number;
 }
 
 interface Waiting {
@@ -34,8 +46,7 @@ export class MessageGate {
   readonly #bytesMax: number;
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #queue: Waiting[] = [];
-  /** Those inside, and how much of their message was there at the last look. */
-  readonly #inside: Map<Sender, number> = new Map();
+  readonly #inside: Map<Sender, Place> = new Map();
   #held = 0;
   /** Ends the wait of whoever is first. */
   #patience: AbortController | undefined;
@@ -79,9 +90,14 @@ export class MessageGate {
     });
   }
 
-  leave(bytes: number, sender: Sender): void {
-    this.#held -= bytes;
+  /** Gives back what a sender holds. */
+  leave(sender: Sender): void {
+    this.#held -= this.#inside.get(sender)?.bytes ?? 0;
     this.#inside.delete(sender);
+    this.#admitAll();
+  }
+
+  #admitAll(): void {
     const before = this.#queue.length;
     for (let first = this.#queue[0]; first !== undefined && this.#hasRoom(first.bytes); first = this.#queue[0]) this.#admit(first);
     if (this.#queue.length !== before) this.#watchFirst();
@@ -93,7 +109,8 @@ export class MessageGate {
 
   #take(bytes: number, sender: Sender): void {
     this.#held += bytes;
-    this.#inside.set(sender, sender.received() ?? 0);
+    const seen = sender.received() ?? 0;
+    this.#inside.set(sender, { bytes, seen, seenBefore: seen });
   }
 
   #admit(first: Waiting): void {
@@ -110,7 +127,7 @@ export class MessageGate {
     if (first === undefined) return;
     const patience = new AbortController();
     this.#patience = patience;
-    this.#noteReceived();
+    for (const [sender, place] of this.#inside) place.seen = place.seenBefore = sender.received() ?? place.seen;
     void this.#watch(first, patience.signal);
   }
 
@@ -118,24 +135,35 @@ export class MessageGate {
     for (let look = 1; ; look++) {
       await this.#clock.sleep(lookMs, ended);
       if (ended.aborted || this.#queue[0] !== first) return;
-      const stopped = this.#noteReceived();
-      for (const sender of stopped) sender.expel();
-      if (look < looksMax) continue;
-      this.#admit(first);
-      this.#watchFirst();
-      return;
+      this.#takeFromSlow();
+      if (look % looksBeforeExpelled === 0) this.#expelStopped();
+      if (this.#hasRoom(first.bytes)) this.#admitAll();
+      else if (look === looksMax) {
+        this.#admit(first);
+        this.#watchFirst();
+      }
     }
   }
 
-  /** Those inside who have sent next to nothing since the last look. */
-  #noteReceived(): Sender[] {
-    const stopped: Sender[] = [];
-    for (const [sender, before] of this.#inside) {
+  /** Who sends slowly keeps room for what has come. */
+  #takeFromSlow(): void {
+    for (const [sender, place] of this.#inside) {
       const received = sender.received();
       if (received === undefined) continue;
-      if (received - before < sentBytesMin) stopped.push(sender);
-      this.#inside.set(sender, received);
+      if (received - place.seen < swiftBytesMin && received < place.bytes) {
+        this.#held -= place.bytes - received;
+        place.bytes = received;
+      }
+      place.seen = received;
     }
-    return stopped;
+  }
+
+  #expelStopped(): void {
+    for (const [sender, place] of [...this.#inside]) {
+      const received = sender.received();
+      if (received === undefined) continue;
+      if (received - place.seenBefore < sentBytesMin) sender.expel();
+      place.seenBefore = received;
+    }
   }
 }

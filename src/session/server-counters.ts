@@ -18,6 +18,10 @@ export class ServerCounters {
   connectionsMax: number;
   bytesIn = 0;
   bytesOut = 0;
+  /** Bytes of replies that their clients have not taken yet. */
+  unsentBytes = 0;
+  /** Batches of cursors that are being gathered. */
+  batchesUnderWay = 0;
   requests = 0;
   /** Updates that asked to be written without a read, and those that were. */
   readonly fastUpdates: { eligible: number; performed: number } = { eligible: 0, performed: 0 };

@@ -3,5 +3,5 @@
 export { compressed, encodeAnswer, encodeMessage, encodeQuery } from './encode-message.ts';
 export type { MessageIds, MessageOptions, SequenceToSend } from './encode-message.ts';
 export { MessageReader } from './message-reader.ts';
-export { parseMessage, requestIdOf } from './wire-message.ts';
+export { expandedLength, parseMessage, requestIdOf } from './wire-message.ts';
 export type { WireCodec, WireMessage } from './wire-message.ts';

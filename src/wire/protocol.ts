@@ -6,6 +6,15 @@ import { CommandError } from '../base/errors.ts';
 /** Largest message either side may send, header included. `hello` tells it. */
 export const MESSAGE_BYTES_MAX = 48_000_000;
 
+/** Largest document in a message: the largest that can be stored, and room for a command around it. */
+export const DOCUMENT_BYTES_MAX: number = 16 * 1024 * 1024 + 16 * 1024;
+
+/** Most documents in a sequence: as many as a write may have. */
+export const SEQUENCE_DOCUMENTS_MAX = 100_000;
+
+/** Most sequences in a message; no command has more than two. */
+export const SEQUENCES_MAX = 16;
+
 /** Bytes of the header before every message: length, request id, response to, operation. */
 export const HEADER_BYTES = 16;
 

@@ -2,8 +2,9 @@
 // a CommandError, never in a read outside the message: lengths are held against the true end, documents go through the one audited walker.
 
 import { crc32c } from '../base/crc32c.ts';
+import { CommandError } from '../base/errors.ts';
 import { Document, DocumentList, validateDocument, type Documents, type Value } from '../bson/index.ts';
-import { HEADER_BYTES, MESSAGE_BYTES_MAX, messageFlag, operation, protocolError } from './protocol.ts';
+import { DOCUMENT_BYTES_MAX, HEADER_BYTES, MESSAGE_BYTES_MAX, messageFlag, operation, protocolError, SEQUENCE_DOCUMENTS_MAX, SEQUENCES_MAX } from './protocol.ts';
 
 /** A compression method of the wire; its id is the protocol's (2 zlib, 3 zstd). */
 export interface WireCodec {
@@ -57,6 +58,12 @@ export function parseMessage(bytes: Uint8Array, codecs: readonly WireCodec[]): W
   if (code !== operation.compressed) return parseOperation(bytes, code, HEADER_BYTES, undefined);
   const { code: inner, codec, content } = expand(bytes, codecs);
   return parseOperation(content, inner, HEADER_BYTES, codec);
+}
+
+/** How long the message is when it is decompressed; 0: it is not compressed. What is claimed may be false. */
+export function expandedLength(bytes: Uint8Array): number {
+  if (bytes.length < HEADER_BYTES + 9 || int32(bytes, 12) !== operation.compressed) return 0;
+  return Math.min(MESSAGE_BYTES_MAX, Math.max(0, int32(bytes, HEADER_BYTES + 4)));
 }
 
 function parseOperation(bytes: Uint8Array, code: number, at: number, codec: number | undefined): WireMessage {
@@ -140,6 +147,7 @@ function parseSections(
     } else if (kind === 1) {
       const sequence = readSequence(bytes, at + 1, end);
       sequences ??= new Map();
+      if (sequences.size >= SEQUENCES_MAX) throw protocolError(`OP_MSG has more than ${String(SEQUENCES_MAX)} sequences`);
       if (sequences.has(sequence.name)) throw protocolError(`OP_MSG has two sequences named ${sequence.name}`);
       sequences.set(sequence.name, sequence.documents);
       at = sequence.end;
@@ -159,6 +167,7 @@ function readSequence(bytes: Uint8Array, at: number, end: number): { name: strin
   const starts: number[] = [];
   let position = name.end;
   while (position < sequenceEnd) {
+    if (starts.length === SEQUENCE_DOCUMENTS_MAX) throw tooMany(starts.length + countDocuments(bytes, position, sequenceEnd));
     starts.push(position);
     position = checkDocument(bytes, position, sequenceEnd);
   }
@@ -174,8 +183,27 @@ function readDocument(bytes: Uint8Array, at: number, end: number): Document {
 function checkDocument(bytes: Uint8Array, at: number, end: number): number {
   const length = at + 4 <= end ? int32(bytes, at) : -1;
   if (length < 5 || at + length > end) throw protocolError('document is longer than its message');
+  if (length > DOCUMENT_BYTES_MAX) {
+    const text = `BSONObj size: ${String(length)} (0x${length.toString(16).toUpperCase()}) is invalid. Size must be between 0 and ${String(DOCUMENT_BYTES_MAX)}(16MB)`;
+    throw new CommandError(10334, 'BSONObjectTooLarge', text);
+  }
   validateDocument(bytes, at, at + length);
   return at + length;
+}
+
+/** How many documents there are up to `end`; nothing of them is looked at but their lengths. */
+function countDocuments(bytes: Uint8Array, at: number, end: number): number {
+  let count = 0;
+  for (let position = at; position < end; count++) {
+    const length = position + 4 <= end ? int32(bytes, position) : -1;
+    if (length < 5 || position + length > end) throw protocolError('document is longer than its message');
+    position += length;
+  }
+  return count;
+}
+
+function tooMany(count: number): CommandError {
+  return new CommandError(16, 'InvalidLength', `Write batch sizes must be between 1 and ${String(SEQUENCE_DOCUMENTS_MAX)}. Got ${String(count)} operations.`);
 }
 
 function readCString(bytes: Uint8Array, at: number, end: number): { text: string; end: number } {

@@ -68,10 +68,10 @@ describe('the gate of large messages', () => {
     const [first, second, third, small] = [enter(gate, 6), enter(gate, 4), enter(gate, 6), enter(gate, 1)];
     await turn();
     assert.deepEqual([first.isIn, second.isIn, third.isIn, small.isIn], [true, true, undefined, undefined], 'nobody overtakes');
-    gate.leave(4, second.sender);
+    gate.leave(second.sender);
     await turn();
     assert.equal(third.isIn, undefined);
-    gate.leave(6, first.sender);
+    gate.leave(first.sender);
     await turn();
     assert.deepEqual([third.isIn, small.isIn, gate.held], [true, true, 7]);
   });
@@ -88,10 +88,26 @@ describe('the gate of large messages', () => {
     const gate = new MessageGate(10, clock);
     const [, second, third] = [enter(gate, 10), enter(gate, 10), enter(gate, 10)];
     await turn();
-    await look(clock, 9);
+    await look(clock, 199);
     assert.equal(second.isIn, undefined);
     await look(clock, 1);
     assert.deepEqual([second.isIn, third.isIn, gate.held], [true, undefined, 20]);
+  });
+
+  test('takes from who sends slowly the room for what has not come', async () => {
+    const clock = new TestClock();
+    const gate = new MessageGate(1_000_000, clock);
+    const [slow, swift] = [enter(gate, 500_000), enter(gate, 400_000)];
+    slow.sender.sent = swift.sender.sent = 10_000;
+    const waiting = enter(gate, 400_000);
+    await turn();
+    swift.sender.sent += 256 * 1024;
+    slow.sender.sent += 1000;
+    await look(clock, 1);
+    assert.deepEqual([waiting.isIn, gate.held], [true, 811_000]);
+    gate.leave(slow.sender);
+    gate.leave(swift.sender);
+    assert.equal(gate.held, 400_000);
   });
 
   test('forgets whoever goes while waiting', async () => {
@@ -99,7 +115,7 @@ describe('the gate of large messages', () => {
     const [first, second, third] = [enter(gate, 10), enter(gate, 10), enter(gate, 5)];
     await turn();
     second.sender.go();
-    gate.leave(10, first.sender);
+    gate.leave(first.sender);
     await turn();
     assert.deepEqual([second.isIn, third.isIn, gate.held], [false, true, 5]);
   });
@@ -108,16 +124,16 @@ describe('the gate of large messages', () => {
     const clock = new TestClock();
     const gate = new MessageGate(30, clock);
     const [slow, stopped, served] = [enter(gate, 10), enter(gate, 10), enter(gate, 10)];
-    slow.sender.sent = 21;
-    stopped.sender.sent = 21;
+    slow.sender.sent = 10;
+    stopped.sender.sent = 10;
     await look(clock, 3);
     assert.equal(stopped.sender.isExpelled, false, 'nobody waits');
     const waiting = enter(gate, 10);
     await turn();
     slow.sender.sent += 16 * 1024;
-    await look(clock, 1);
+    await look(clock, 20);
     assert.deepEqual([slow, stopped, served, waiting].map(({ sender }) => sender.isExpelled), [false, true, false, false]);
-    gate.leave(10, stopped.sender);
+    gate.leave(stopped.sender);
     await turn();
     assert.equal(waiting.isIn, true);
   });

@@ -41,6 +41,18 @@ describe('OP_MSG', () => {
     assert.equal(message.moreToCome, false);
   });
 
+  test('has no more sequences than commands have, no more documents in one than a write may have, and none larger than can be stored', () => {
+    const sequences = Array.from({ length: 17 }, (_, i) => ({ name: `s${String(i)}`, documents: [] }));
+    refused(whole(encodeMessage(ids, body, { sequences })));
+    assert.equal(parseMessage(whole(encodeMessage(ids, body, { sequences: sequences.slice(1) })), []).sequences.size, 16);
+    const documents = (count: number): Uint8Array => Uint8Array.from({ length: 5 * count }, (_, at) => (at % 5 === 0 ? 5 : 0));
+    const many = (count: number): Uint8Array => whole(encodeMessage(ids, body, { sequences: [{ name: 'documents', documents: documents(count) }] }));
+    assert.equal(parseMessage(many(100_000), []).sequences.get('documents')?.length, 100_000);
+    assert.throws(() => parseMessage(many(100_002), []), { code: 16, message: 'Write batch sizes must be between 1 and 100000. Got 100002 operations.' });
+    const large = Document.of({ x: 'x'.repeat(16 * 1024 * 1024 + 16 * 1024) });
+    assert.throws(() => parseMessage(whole(encodeMessage(ids, large)), []), { code: 10334 });
+  });
+
   test('says whether more comes and whether exhaust is allowed', () => {
     const message = parseMessage(whole(encodeMessage(ids, body, { moreToCome: true, exhaustAllowed: true })), []);
     assert.equal(message.moreToCome, true);

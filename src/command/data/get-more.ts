@@ -4,10 +4,10 @@ import { clusterTarget } from '../../auth/index.ts';
 import { CommandError } from '../../base/errors.ts';
 import { BsonArray, type Document, type Value } from '../../bson/index.ts';
 import { namespaceOf } from '../../catalog/index.ts';
-import { BATCH_BYTES_MAX, type ClientCursor } from '../../session/index.ts';
+import type { ClientCursor } from '../../session/index.ts';
 import { defineCommand, type Command, type CommandContext } from '../command.ts';
 import { resumable } from '../change-stream/resumable.ts';
-import { cursorDocument } from '../cursor-reply.ts';
+import { cursorDocument, fillBatch } from '../cursor-reply.ts';
 import { arrayField, boundedField, collectionField, required, strictLongField, stringField, objectField, anyField, typeText } from '../fields.ts';
 
 function checkOwner(context: CommandContext, cursor: ClientCursor): void {
@@ -65,12 +65,12 @@ function takeCursor(context: CommandContext, id: bigint, namespace: string): Cli
 }
 
 async function nextBatch(context: CommandContext, cursor: ClientCursor, batchSize: number | undefined): Promise<Document> {
-  const { server, operation, generic, stream } = context;
+  const { server, generic, stream } = context;
   const failure = server.failPoints.at('failGetMoreAfterCursorCheckout')?.failure;
   if (failure?.error !== undefined) throw failure.error;
   const wanted = batchSize === undefined || batchSize === 0 ? Number.POSITIVE_INFINITY : batchSize;
   const awaitMs = generic.maxTimeGiven ? generic.maxTimeMs : AWAIT_MS;
-  const documents = await cursor.fill(operation, { documents: wanted, bytes: server.options.batchBytesMax ?? BATCH_BYTES_MAX, awaitMs });
+  const documents = await fillBatch(context, cursor, { documents: wanted, awaitMs });
   // Where the client takes further answers unasked, this one is followed by the next batch until there is none.
   if (stream !== undefined && !cursor.exhausted) stream.next = context.request.body;
   return cursorDocument('nextBatch', documents, { id: cursor.exhausted ? 0n : cursor.id, cursor });
