@@ -33,9 +33,12 @@ export function cpuUs(pid) {
   return (Number(fields[11]) + Number(fields[12])) * ticksToUs;
 }
 
-/** Bytes that a process caused to be sent to storage so far. */
+/**
+ * Bytes that a process gave to the system to be written so far. Not `write_bytes`: since Linux keeps files in pages of many sizes, that counts 256 KiB
+ * for a write of 4 KiB into such a one.
+ */
 export function writtenBytes(pid) {
-  return Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${String(pid)}/io`, 'utf8'))?.[1]);
+  return Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${String(pid)}/io`, 'utf8'))?.[1]);
 }
 
 /** The most a process has been resident with, in MB. */

@@ -62,6 +62,27 @@ test('an extent gives back its messages through every codec, and its fences coun
   );
 });
 
+test('what does not shrink is tried ever less often, and what shrinks again is compressed again', () => {
+  const lz4 = codecs.byName('lz4');
+  let tried = 0;
+  const compress: typeof lz4.compress = (source, target) => {
+    tried += 1;
+    return lz4.compress(source, target);
+  };
+  const builder = new ExtentBuilder({ id: lz4.id, name: lz4.name, compress, decompress: (source, target) => lz4.decompress(source, target), maxCompressedLength: (length) => lz4.maxCompressedLength(length) }, 1024);
+  let state = 1;
+  const value = (i: number): Uint8Array => (i < 60 ? Uint8Array.from({ length: 1000 }, () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) >>> 24) : new Uint8Array(1000).fill(i));
+  const run = runOfMessages(Array.from({ length: 100 }, (_, i) => ({ key: Uint8Array.of(i), seq: 1, kind: 0, value: value(i) })));
+  for (let i = 0; i < run.count; i++) builder.append(run, i, 1);
+  const { image, fences } = builder.finish();
+  const plain = Array.from({ length: fences.length }, (_, i) => fences.isPlain(i));
+  assert.equal(fences.length, 100);
+  assert.ok(plain.slice(0, 60).every(Boolean), 'random bytes are stored as they are');
+  assert.ok(plain.slice(60).filter(Boolean).length <= 8, 'at most eight are stored as they are behind them');
+  assert.ok(tried < 12 + 40, `${String(tried)} basements were tried`);
+  assert.deepEqual(allMessages({ image, fences }), messagesOf(run));
+});
+
 test('messages out of an arena make the same extent as those of a run', () => {
   fc.assert(
     fc.property(filled, pageBytes, (list, page) => {
