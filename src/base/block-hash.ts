@@ -98,9 +98,12 @@ export class BlockHash {
     let block = 0;
     let at = from;
     const run = this.#run;
-    for (; run !== undefined && at + together * hashedBlockBytes <= to; at += together * hashedBlockBytes) {
+    // What lies behind the last ones is hashed with them, and not looked at.
+    while (run !== undefined && at + hashedBlockBytes <= to && at + together * hashedBlockBytes <= this.memory.length) {
+      const count = Math.min(together, Math.floor((to - at) / hashedBlockBytes));
       run(at, at + hashedBlockBytes, this.#lanes.byteOffset);
-      for (let i = 0; i < together; i++) if (!found(this.#finish(i), block++)) return false;
+      for (let i = 0; i < count; i++) if (!found(this.#finish(i), block++)) return false;
+      at += count * hashedBlockBytes;
     }
     for (; at < to; at += hashedBlockBytes) if (!found(xxhash32(this.memory, at, Math.min(at + hashedBlockBytes, to)), block++)) return false;
     return true;
