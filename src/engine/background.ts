@@ -22,6 +22,8 @@ import type { BlockNumber } from './block/block-number.ts';
 
 /** A buffer this many times too heavy goes down before more is put on top, as far as the turn of pushes goes. */
 const debtFactor = 2;
+/** The same while recovery replays, which clients wait for. */
+const replayFactor = 16;
 /** What is pushed down for each byte that is flushed, and for each level that it has to pass. */
 const pushedForFlushed = 1.25;
 /** Without a commit for so long it is time to tidy. */
@@ -206,6 +208,17 @@ export class Background {
       if (error instanceof EngineError && error.code === 'no-space') return false;
       throw error;
     }
+  }
+
+  /**
+   * One piece of the work that makes room for more fronts while recovery replays: what can be pushed down later, beside clients, waits, as long as no buffer grows
+   * out of all measure.
+   */
+  async stepOfReplay(): Promise<StepResult> {
+    const [frozen] = this.#state.frozen;
+    const heavy = this.#heaviest();
+    if (frozen === undefined || (heavy !== undefined && heavy.weight >= this.#state.options.bufferBytes * replayFactor)) return await this.step();
+    return await this.#flush(frozen);
   }
 
   /** Does the most urgent piece of work. */

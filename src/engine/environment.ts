@@ -226,7 +226,7 @@ async function openLocked(env: Env, path: string, options: EngineOptions, lock: 
   const collector = new BlobCollector(engine, () => beginMove(engine));
   const background = new Background(engine, runner, checkpoints, collector);
   try {
-    await recover(engine, root, () => background.step());
+    await recover(engine, root, () => background.stepOfReplay());
     if (root === undefined) {
       state.createTree(catalogDictionary, options.dictionary, 0);
       await checkpoints.run();

@@ -1,5 +1,5 @@
 // Recovery: the trees of the last checkpoint, then every log record above what each of them has below its fronts, exactly once (law 14).
-// Replay flushes as it goes, so it needs no more memory than the environment itself.
+// Replay flushes as it goes (replay-work.ts), so it needs no more memory than the environment itself.
 
 import { EngineError } from '../base/errors.ts';
 import type { BlobTable } from './blob/blob-store.ts';
@@ -7,9 +7,10 @@ import type { CheckpointRoot } from './block/block-number.ts';
 import { decodeDictionaryTable } from './checkpoint/dictionary-table.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { EngineState } from './state.ts';
+import { ReplayWork } from './replay-work.ts';
 import { SpilledFront } from './tree/spilled.ts';
 import { Tree } from './tree/tree.ts';
-import type { Seq } from './types.ts';
+import type { Seq, Soon } from './types.ts';
 import type { LogPosition } from './wal/redo-log.ts';
 import { RedoLog } from './wal/redo-log.ts';
 
@@ -21,9 +22,10 @@ export async function recover(engine: EngineParts, root: CheckpointRoot | undefi
   const { state, commits } = engine;
   const blobs = root === undefined ? noBlobTable : loadCheckpoint(state, root, await state.store.readMeta(root.dictionaryTable));
   await state.blobs.open(blobs);
-  const sink = async (seq: number, body: Uint8Array): Promise<void> => {
-    await commits.apply(seq as Seq, body);
-    while (state.frozen.size > 0) if ((await step()) !== 'done') break;
+  const work = new ReplayWork(state, step);
+  const sink = (seq: number, body: Uint8Array): Soon<void> => {
+    const applied = commits.apply(seq as Seq, body);
+    return applied === undefined ? work.afterRecord() : applied.then(() => work.afterRecord());
   };
   const { logSegmentBytes, durability, logWriter } = state.options;
   // One after the other: nobody else has the state yet.
@@ -31,7 +33,8 @@ export async function recover(engine: EngineParts, root: CheckpointRoot | undefi
   await state.env.files.makeDirectory(`${state.path}/log`);
   await state.env.files.syncDirectory(state.path);
   const recovery = { from: root?.logFrom ?? beginning, upTo: state.visible, sink, failed: (error: EngineError) => void state.poison(error) };
-  state.setLog(await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability, logWriter }, recovery));
+  const log = await RedoLog.open(state.env, `${state.path}/log`, { segmentBytes: logSegmentBytes, durability, logWriter }, recovery).finally(() => work.end());
+  state.setLog(log);
   settleSpills(state);
   state.blobs.settle();
 }

@@ -95,7 +95,8 @@ export class LogReader {
       if (seq <= this.#lastSeq) continue;
       if (this.#lastSeq === 0 && seq > this.#from) throw this.#damage(segment, 0, `the log begins with record ${seq}, but record ${this.#from} is needed`);
       if (this.#lastSeq !== 0 && seq !== this.#lastSeq + 1) throw this.#damage(segment, 0, `record ${seq} comes after record ${this.#lastSeq}`);
-      if (seq >= this.#from) await this.#sink(seq, body);
+      const waits = seq < this.#from ? undefined : this.#sink(seq, body);
+      if (waits instanceof Promise) await waits;
       this.#lastSeq = seq;
     }
     this.#last = header;
