@@ -1,7 +1,8 @@
-// What each kind of small operation costs the server: `node dist/scripts/operation-cpu.js [--base DIST] [--only WORD] [--operations N] [--rounds N] [--warm N] [--bare] [--flags FLAGS]` starts
+// What each kind of small operation costs the server: `node dist/scripts/operation-cpu.js [--base DIST] [--only WORD] [--operations N] [--rounds N] [--warm N] [--bare] [--durable] [--flags=FLAGS]` starts
 // `frond serve` over a directory of its own, and where another build is named (its `dist`) one of that beside it, and prints the server's processor time
 // for an operation: of the main thread, and of all others (pool, collector, tree worker). The builds take turns round by round, and what is printed is the
-// median, so that ratios hold where other work is done beside. FLAGS are Node's, for this build. Raw requests are made before the clock starts; each connection has one under way.
+// median, so that ratios hold where other work is done beside. FLAGS are Node's, for this build. `--bare` and `--durable`
+// add servers that do nothing: at all, or but for a durable write of 4 KiB for what came together. Raw requests are made before the clock starts; each connection has one under way.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +17,7 @@ import { Binary, BsonArray, Document, type Value } from '../src/bson/index.ts';
 import { encodeMessage } from '../src/wire/index.ts';
 
 const { values: options } = parseArgs({
-  options: { base: { type: 'string' }, only: { type: 'string', default: '' }, operations: { type: 'string', default: '4000' }, rounds: { type: 'string', default: '5' }, warm: { type: 'string', default: '6' }, bare: { type: 'boolean', default: false }, flags: { type: 'string', default: '' } },
+  options: { base: { type: 'string' }, only: { type: 'string', default: '' }, operations: { type: 'string', default: '4000' }, rounds: { type: 'string', default: '5' }, warm: { type: 'string', default: '6' }, bare: { type: 'boolean', default: false }, durable: { type: 'boolean', default: false }, flags: { type: 'string', default: '' } },
 });
 const operations = Number(options.operations);
 const rounds = Number(options.rounds);
@@ -255,6 +256,12 @@ const builds: [string, Measured][] = [];
 if (options.base !== undefined) builds.push(['before', await startFrond(options.base, '')]);
 builds.push([options.base === undefined ? 'now' : 'after', await startFrond(own, options.flags)]);
 if (options.bare) builds.push(['bare', await Measured.start('', join(own, 'scripts/bare-server.js'))]);
+
+if (options.durable) {
+  const directory = mkdtempSync(join(tmpdir(), 'frond-operation-'));
+  directories.push(directory);
+  builds.push(['bare, durable', await Measured.start('', join(own, 'scripts/bare-server.js'), join(directory, 'log'))]);
+}
 
 for (const kind of kinds.filter(({ name }) => name.includes(options.only))) {
   const figures = builds.map((): Figure[] => []);
