@@ -128,7 +128,7 @@ type Request = (i: number, connection: number) => Fields;
 let requestId = 1;
 
 function encoded(fields: Fields): Uint8Array {
-  const chunks = encodeMessage({ requestId: requestId++, responseTo: 0 }, Document.of({ ...fields, $db: 'raw' }));
+  const chunks = encodeMessage({ requestId: requestId++, responseTo: 0 }, Document.of({ ...fields, $db: fields['$db'] ?? 'raw' }));
   return Buffer.concat(chunks);
 }
 
@@ -188,6 +188,16 @@ const retryable: (make: (round: number, count: number) => Request) => (round: nu
 const findOf = (): Request => (i) => ({ find: 'read', filter: Document.of({ _id: some(i) }), limit: 1, singleBatch: true });
 const updateOf = (): Request => (i) => ({ update: 'read', updates: BsonArray.of([Document.of({ q: Document.of({ _id: some(i) }), u: Document.of({ $inc: Document.of({ d: 1 }) }) })]), ordered: true });
 
+/** A transaction of two inserts: three requests one after the other on each connection. */
+const transactionOf = (connections: number) => (round: number, count: number): Request => (i, connection) => {
+  const place = Math.floor(i / connections);
+  const txnNumber = BigInt(round * count + Math.floor(place / 3) + 1);
+  const session = { lsid: sessionOf(100 + connection), txnNumber, autocommit: false };
+  if (place % 3 === 2) return { commitTransaction: 1, ...session, $db: 'admin' };
+  return { ...insertOf(`transaction${String(connections)}`)(round, count)(i, connection), ...session, ...(place % 3 === 0 ? { startTransaction: true } : {}) };
+};
+const upsertOf = (round: number, count: number): Request => (i) => ({ update: 'upserted', updates: BsonArray.of([Document.of({ q: Document.of({ _id: round * count + i }), u: Document.of({ $set: Document.of({ a: i }) }), upsert: true })]), ordered: true });
+
 const kinds: readonly Kind[] = [
   driver('ping', 1, (server) => server.driver.db('raw').command({ ping: 1 })),
   raw('ping', 1, () => () => ({ ping: 1 })),
@@ -205,6 +215,11 @@ const kinds: readonly Kind[] = [
   raw('update', 16, updateOf),
   raw('update with a number', 16, retryable(updateOf)),
   raw('findAndModify', 1, () => (i) => ({ findAndModify: 'read', query: Document.of({ _id: some(i) }), update: Document.of({ $inc: Document.of({ d: 1 }) }), new: true })),
+  raw('findAndModify with a number', 16, retryable(() => (i) => ({ findAndModify: 'read', query: Document.of({ _id: some(i) }), update: Document.of({ $inc: Document.of({ d: 1 }) }), new: true }))),
+  raw('upsert with a number', 16, retryable(upsertOf)),
+  raw('request of a transaction of two inserts', 1, transactionOf(1)),
+  raw('request of a transaction of two inserts', 16, transactionOf(16)),
+  prepared(raw('delete with a number', 16, retryable((round, count) => (i) => ({ delete: 'gone16', deletes: BsonArray.of([Document.of({ q: Document.of({ _id: round * count + i }), limit: 1 })]) }))), 'gone16'),
   prepared(raw('delete', 1, (round, count) => (i) => ({ delete: 'gone', deletes: BsonArray.of([Document.of({ q: Document.of({ _id: round * count + i }), limit: 1 })]) })), 'gone'),
   driver('findOne by _id', 1, (server, _, i) => byDriver(server).findOne({ _id: some(i) })),
   driver('findOne by _id', 16, (server, _, i) => byDriver(server).findOne({ _id: some(i) })),

@@ -35,6 +35,20 @@ const spares: Uint8Array[] = [];
 const keptBytesMax = 512 * 1024;
 
 const noMemory = new Uint8Array(0);
+/** Heads are made in it, one after the other: each commit has one. */
+const heads: ByteWriter = new ByteWriter(headRoom);
+
+/** Collections as rows name them: the same one in every commit that changes it. */
+const spaceRows: WeakMap<OperationSpace, Uint8Array> = new WeakMap();
+
+function spaceRow(space: OperationSpace): Uint8Array {
+  let row = spaceRows.get(space);
+  if (row === undefined) {
+    row = Document.of({ ns: space.ns, ui: space.uuid }).toBytes();
+    spaceRows.set(space, row);
+  }
+  return row;
+}
 
 /** How far the rows of a commit have come. */
 export interface RowProgress {
@@ -269,14 +283,16 @@ export class NotedOperations {
     return this.count;
   }
 
+  /** The head of a row: good until the next one is made. */
   #head(commit: CommitHead, row: { readonly wallMs: number; readonly tick: number; readonly first: number; readonly count: number; readonly more: boolean }): Uint8Array {
-    const writer = new ByteWriter(headRoom);
+    const writer = heads;
+    writer.reset();
     writer.u8(rowFormat);
     writer.u8((commit.transaction ? rowFlags.transaction : 0) | (commit.owner === undefined ? 0 : rowFlags.owner) | (row.more ? rowFlags.more : 0));
     for (const number of [row.tick, row.first, row.count, row.wallMs]) writer.varint(number);
     if (commit.owner !== undefined) writer.append(ownerRow(commit.owner));
     writer.varint(this.#spaces.length);
-    for (const { ns, uuid } of this.#spaces) writer.append(Document.of({ ns, ui: uuid }).toBytes());
+    for (const space of this.#spaces) writer.append(spaceRow(space));
     return writer.bytes();
   }
 

@@ -4,7 +4,7 @@
 
 import { ByteReader } from '../../base/byte-reader.ts';
 import { ByteWriter } from '../../base/byte-writer.ts';
-import { Binary, BsonArray, DateTime, Document, Timestamp } from '../../bson/index.ts';
+import { Binary, BsonArray, BsonWriter, DateTime, Document, Timestamp } from '../../bson/index.ts';
 import type { Value } from '../../bson/index.ts';
 import type { NewOperation, Operation, OperationKind, OperationOwner, OperationSpace } from './operation.ts';
 
@@ -37,8 +37,11 @@ export interface EncodedCommit {
   readonly entries: number;
 }
 
+/** Owners are written in it, one after the other: each retryable write has one. */
+const owners: BsonWriter = new BsonWriter(64);
+
 /** How a row tells whose it is. */
-export const ownerRow = ({ lsid, txnNumber }: OperationOwner): Uint8Array => Document.of({ lsid, txnNumber }).toBytes();
+export const ownerRow = ({ lsid, txnNumber }: OperationOwner): Uint8Array => owners.reset().writeElement('lsid', lsid).writeElement('txnNumber', txnNumber).finish();
 
 /** Rows of a commit that lie in a dictionary of their own, and whose they are. */
 export interface Elsewhere {
