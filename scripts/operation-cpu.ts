@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { MongoClient } from 'mongodb';
+import { AssertionError } from '../src/base/errors.ts';
 import { Binary, BsonArray, Document, type Value } from '../src/bson/index.ts';
 import { encodeMessage } from '../src/wire/index.ts';
 
@@ -25,6 +26,11 @@ const warm = Number(options.warm);
 
 type Fields = Readonly<Record<string, Value>>;
 
+function isRefused(reply: Uint8Array): boolean {
+  const bytes = Buffer.from(reply.buffer, reply.byteOffset, reply.length);
+  return bytes.includes('writeErrors\0') || bytes.includes('errmsg\0');
+}
+
 /** One connection that sends what it is given, a request at a time. */
 class RawConnection {
   readonly #socket: Socket;
@@ -34,7 +40,8 @@ class RawConnection {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('data', (chunk: Uint8Array) => {
-      // Replies are short and come one at a time: a chunk is one or a part of one.
+      // Replies are short and come one at a time: a chunk is one or a part of one. A request that is refused costs little and says nothing.
+      if (isRefused(chunk)) throw new AssertionError(`a request was refused: ${new TextDecoder('latin1').decode(chunk).replaceAll(/[^ -~]+/g, ' ')}`);
       this.#left = this.#left === 0 ? new DataView(chunk.buffer, chunk.byteOffset).getInt32(0, true) - chunk.length : this.#left - chunk.length;
       if (this.#left === 0) this.#answered();
     });
@@ -117,9 +124,10 @@ interface Kind {
 
 const ordinary = (i: number): Fields => ({ a: i, b: `name ${String(i)}`, c: 'some more text that documents have', d: i * 7, e: i % 100 });
 
-/** As the driver asks, with a session of each connection. */
-function sessionOf(connection: number): Document {
+/** As the driver asks, with a session of each connection; of each kind its own, for numbers only grow. */
+function sessionOf(kind: number, connection: number): Document {
   const id = new Uint8Array(16).fill(connection + 1);
+  id[0] = kind;
   return Document.of({ id: new Binary(id, 4) });
 }
 
@@ -176,14 +184,29 @@ function prepared(kind: Kind, collection: string): Kind {
   };
 }
 
+/** A kind whose collection is there first: several transactions that make it are in each other's way. */
+function existing(kind: Kind, collection: string): Kind {
+  return {
+    name: kind.name,
+    make: async (server, round, count) => {
+      if (round === 0) await server.driver.db('raw').createCollection(collection);
+      return kind.make(server, round, count);
+    },
+  };
+}
+
 const numbered = (round: number, count: number, i: number): bigint => BigInt(round * count + i + 1);
 const some = (i: number): number => (i * 7919) % operations;
 const byDriver = (server: Measured) => server.driver.db('raw').collection<One>('read');
 
 const insertOf: (collection: string) => (round: number, count: number) => Request = (collection) => (round, count) => (i) => ({ insert: collection, documents: BsonArray.of([Document.of({ _id: round * count + i, ...ordinary(i) })]), ordered: true });
-const retryable: (make: (round: number, count: number) => Request) => (round: number, count: number) => Request = (make) => (round, count) => {
-  const request = make(round, count);
-  return (i, connection) => ({ ...request(i, connection), lsid: sessionOf(connection), txnNumber: numbered(round, count, i) });
+let kindsWithSessions = 0;
+const retryable: (make: (round: number, count: number) => Request) => (round: number, count: number) => Request = (make) => {
+  const kind = ++kindsWithSessions;
+  return (round, count) => {
+    const request = make(round, count);
+    return (i, connection) => ({ ...request(i, connection), lsid: sessionOf(kind, connection), txnNumber: numbered(round, count, i) });
+  };
 };
 const findOf = (): Request => (i) => ({ find: 'read', filter: Document.of({ _id: some(i) }), limit: 1, singleBatch: true });
 const updateOf = (): Request => (i) => ({ update: 'read', updates: BsonArray.of([Document.of({ q: Document.of({ _id: some(i) }), u: Document.of({ $inc: Document.of({ d: 1 }) }) })]), ordered: true });
@@ -192,7 +215,7 @@ const updateOf = (): Request => (i) => ({ update: 'read', updates: BsonArray.of(
 const transactionOf = (connections: number) => (round: number, count: number): Request => (i, connection) => {
   const place = Math.floor(i / connections);
   const txnNumber = BigInt(round * count + Math.floor(place / 3) + 1);
-  const session = { lsid: sessionOf(100 + connection), txnNumber, autocommit: false };
+  const session = { lsid: sessionOf(100 + connections, connection), txnNumber, autocommit: false };
   if (place % 3 === 2) return { commitTransaction: 1, ...session, $db: 'admin' };
   return { ...insertOf(`transaction${String(connections)}`)(round, count)(i, connection), ...session, ...(place % 3 === 0 ? { startTransaction: true } : {}) };
 };
@@ -217,8 +240,8 @@ const kinds: readonly Kind[] = [
   raw('findAndModify', 1, () => (i) => ({ findAndModify: 'read', query: Document.of({ _id: some(i) }), update: Document.of({ $inc: Document.of({ d: 1 }) }), new: true })),
   raw('findAndModify with a number', 16, retryable(() => (i) => ({ findAndModify: 'read', query: Document.of({ _id: some(i) }), update: Document.of({ $inc: Document.of({ d: 1 }) }), new: true }))),
   raw('upsert with a number', 16, retryable(upsertOf)),
-  raw('request of a transaction of two inserts', 1, transactionOf(1)),
-  raw('request of a transaction of two inserts', 16, transactionOf(16)),
+  existing(raw('request of a transaction of two inserts', 1, transactionOf(1)), 'transaction1'),
+  existing(raw('request of a transaction of two inserts', 16, transactionOf(16)), 'transaction16'),
   prepared(raw('delete with a number', 16, retryable((round, count) => (i) => ({ delete: 'gone16', deletes: BsonArray.of([Document.of({ q: Document.of({ _id: round * count + i }), limit: 1 })]) }))), 'gone16'),
   prepared(raw('delete', 1, (round, count) => (i) => ({ delete: 'gone', deletes: BsonArray.of([Document.of({ q: Document.of({ _id: round * count + i }), limit: 1 })]) })), 'gone'),
   driver('findOne by _id', 1, (server, _, i) => byDriver(server).findOne({ _id: some(i) })),
