@@ -14,7 +14,7 @@ import { sharedPrefix, SortedKeys } from './sorted-keys.ts';
 const column = { storedOffset: 0, storedLength: 1, rawLength: 2, checksum: 3, rows: 4, flags: 5 } as const;
 const columns = 6;
 
-/** Flags of a row: its first key is also the key before it; it is stored as it is, because compression gained nothing. */
+/** Flags of a row: its first key is also the key before it; it is stored as it is, because compression gained next to nothing. */
 const rowFlags = { continues: 1, plain: 2 } as const;
 const knownFlags = 3;
 
