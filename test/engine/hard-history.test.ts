@@ -26,7 +26,7 @@ async function forSeeds(count: number, run: (open: typeof openEnvironment, seed:
 }
 
 void test('reads that fail once, a full disk and a slow one pass by, and nothing is missing or refused after them', async (t) => {
-  const { refused } = await forSeeds(8, (open, seed) => runWeather(open, seed, 3));
+  const { refused } = await forSeeds(5, (open, seed) => runWeather(open, seed, 3));
   t.diagnostic(`refused: ${[...refused].map(([code, times]) => `${code} ${times}`).join(', ')}`);
   for (const code of ['io', 'no-space']) assert.ok((refused.get(code) ?? 0) > 0, `nobody was refused with ${code}`);
 });

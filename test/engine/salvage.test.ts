@@ -202,6 +202,26 @@ test('large values whose references are lost are found by the keys that they nam
   }
 });
 
+test('segments of the log that are gone are named by their records, as far as the checkpoint knows of them', async () => {
+  const first = await SimEnv.create({ seed: 3 });
+  let checkpointed = 0;
+  await first.run(async () => {
+    await fill(first);
+    const store = await FoundStore.open(first, '/data/data.frond', ({ message }) => assert.fail(message));
+    checkpointed = (store.superblock.root?.nextSeq ?? 0) - 1;
+    assert.ok((store.superblock.root?.logFrom.seq ?? Infinity) <= checkpointed, 'the checkpoint wants some of the log');
+    await store.close();
+  });
+  const sim = first.crash('power', 1);
+  await sim.run(async () => {
+    for (const name of await sim.files.list('/data/log')) await sim.files.remove(`/data/log/${name}`);
+    const damages: Damage[] = [];
+    const reader = await readDirectory(sim, '/data', (damage) => damages.push(damage));
+    await reader.close();
+    assert.deepEqual(damages.map(({ message }) => /^records \d+ to (\d+) of the log are lost$/.exec(message)?.[1]), [String(checkpointed)]);
+  });
+});
+
 test('with both copies of the newest superblock gone the older checkpoint and the log still give what they have', async () => {
   const first = await SimEnv.create({ seed: 3 });
   let expected: Expected | undefined;

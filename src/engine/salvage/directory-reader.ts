@@ -11,7 +11,7 @@ import type { RecordVisitor } from '../wal/record.ts';
 import { RecordReader } from '../wal/record.ts';
 import { damageOf, isDamage } from './damage.ts';
 import type { DamageSink } from './damage.ts';
-import { readFoundLog } from './found-log.ts';
+import { readFoundLog, recordsWanted } from './found-log.ts';
 import { FoundBlobs } from './found-blobs.ts';
 import { FoundStore } from './found-store.ts';
 import type { LoggedLayer } from './tree-reader.ts';
@@ -133,7 +133,7 @@ async function overlaid(env: Env, { path, lock, store, report, updates }: Opened
       report(damageOf(error, { message: `record ${String(seq)} of the log cannot be read` }));
     }
   };
-  await readFoundLog(env, `${path}/log`, store.superblock.root?.logFrom.seq ?? 1, { visit: { record }, report });
+  await readFoundLog(env, `${path}/log`, recordsWanted(store.superblock.root), { visit: { record }, report });
   const found = [...overlay.dictionaries.values()].filter(({ isDropped }) => !isDropped);
   const blobs = new FoundBlobs(env, `${path}/blob`, report);
   const sources = { store, blobs, codecs: env.codecs, tasks: env.tasks, report, updates };

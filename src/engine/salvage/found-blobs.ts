@@ -80,7 +80,7 @@ export class FoundBlobs implements SegmentSource {
 
   async #namedBy(dictionary: number): Promise<NamedBlob[]> {
     const blobs: NamedBlob[] = [];
-    for (const number of await listBlobSegments(this.#env, this.directory)) {
+    for (const number of await this.#list()) {
       try {
         const segment = this.segment(number);
         await segment.measure(this.#env);
@@ -94,6 +94,16 @@ export class FoundBlobs implements SegmentSource {
       }
     }
     return blobs.sort((a, b) => compareBytes(a.key, b.key) || b.place.segment - a.place.segment || b.place.offset - a.place.offset);
+  }
+
+  async #list(): Promise<readonly number[]> {
+    try {
+      return await listBlobSegments(this.#env, this.directory);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#report(damageOf(error, { message: 'the segments of large values cannot be listed' }));
+      return [];
+    }
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@
 // behind it and says which records are lost.
 
 import type { Env } from '../../env/index.ts';
+import type { CheckpointRoot } from '../block/block-number.ts';
 import type { GroupHeader } from '../wal/group.ts';
 import { groupBytes, groupHeader, groupUnit, isGroup, recordsOf } from '../wal/group.ts';
 import type { SegmentFile } from '../wal/segment.ts';
@@ -23,12 +24,22 @@ export interface FoundLogVisitor {
   record?(seq: number, body: Uint8Array): void;
 }
 
-/** Reads all segments in order of their numbers; records below `fromSeq` are not given. A missing directory is an empty log. */
-export async function readFoundLog(env: Env, directory: string, fromSeq: number, view: { readonly visit: FoundLogVisitor; readonly report: DamageSink }): Promise<void> {
+/** Which records are wanted, first and last: what the checkpoint has not, and what was durable when it was made. */
+export interface WantedRecords {
+  readonly from: number;
+  readonly upTo: number;
+}
+
+/** The records that a checkpoint wants of the log; none before the first. */
+export function recordsWanted(root: CheckpointRoot | undefined): WantedRecords {
+  return root === undefined ? { from: 1, upTo: 0 } : { from: root.logFrom.seq, upTo: root.nextSeq - 1 };
+}
+
+/** Reads all segments in order of their numbers; records below the first that is wanted are not given. Those that are wanted and not there are lost. */
+export async function readFoundLog(env: Env, directory: string, { from, upTo }: WantedRecords, view: { readonly visit: FoundLogVisitor; readonly report: DamageSink }): Promise<void> {
   const { visit, report } = view;
-  if (!(await env.files.exists(directory))) return;
-  let lastSeq = fromSeq - 1;
-  for (const segment of await listSegments(env, directory)) {
+  let lastSeq = from - 1;
+  for (const segment of await segmentsOf(env, directory, report)) {
     for (const group of await groupsOf(env, segment, report)) {
       visit.group?.(group);
       const { header, bytes, offset } = group;
@@ -39,6 +50,17 @@ export async function readFoundLog(env: Env, directory: string, fromSeq: number,
         lastSeq = seq;
       }
     }
+  }
+  if (lastSeq < upTo) report({ message: `records ${lastSeq + 1} to ${upTo} of the log are lost`, file: directory });
+}
+
+async function segmentsOf(env: Env, directory: string, report: DamageSink): Promise<SegmentFile[]> {
+  try {
+    return (await env.files.exists(directory)) ? await listSegments(env, directory) : [];
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    report(damageOf(error, { message: 'the log cannot be listed' }));
+    return [];
   }
 }
 

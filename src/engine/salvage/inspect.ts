@@ -15,7 +15,7 @@ import { groupBytes } from '../wal/group.ts';
 import type { Damage } from './damage.ts';
 import { isDamage } from './damage.ts';
 import type { FoundGroup } from './found-log.ts';
-import { readFoundLog } from './found-log.ts';
+import { readFoundLog, recordsWanted } from './found-log.ts';
 import { FoundStore } from './found-store.ts';
 
 /** Describes a directory that nobody writes. `locked` when somebody has it open. */
@@ -135,7 +135,7 @@ async function* describeLog(env: Env, directory: string, superblock: Superblock,
     const { path } = found.segment;
     segments.set(path, [...(segments.get(path) ?? []), found]);
   };
-  await readFoundLog(env, directory, superblock.root?.logFrom.seq ?? 1, { visit: { group }, report: (damage) => damages.push(damage) });
+  await readFoundLog(env, directory, recordsWanted(superblock.root), { visit: { group }, report: (damage) => damages.push(damage) });
   for (const [path, found] of segments) {
     const [first] = found;
     const last = found.at(-1);
