@@ -182,8 +182,8 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'tree/job/one-leaf.js', from: 'front.isWithin(next, undefined) &&', to: '',
   },
   {
-    law: '10', name: 'a new run is taken for the oldest of its list', caught: history(7),
-    file: 'tree/job/flush-job.js', from: '[extent, ...buffer]', to: '[...buffer, extent]',
+    law: '10', name: 'a new run is taken for the oldest of its list', caught: history(22),
+    file: 'tree/job/flush-job.js', from: '[...(newest[child] ?? []), ...buffer]', to: '[...buffer, ...(newest[child] ?? [])]',
   },
   {
     law: '10', name: 'versions of a key part into two leaves', caught: clients(6),
