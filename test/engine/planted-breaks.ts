@@ -407,12 +407,12 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'wal/redo-log.js', from: 'this.#chain = first.chain;', to: '',
   },
   {
-    law: '22', name: 'recovery does not write the superblock again that it chose', caught: lives(422),
+    law: '22', name: 'recovery does not write the superblock again that it chose', caught: scenario('a superblock that is in the page cache only is written again'),
     file: 'block/block-store.js', from: 'await writeSuperblock(file, chosen.superblock, chosen.slot);', to: '',
   },
   {
     law: '24', name: 'the name of the data directory is not synced', caught: images(1),
-    file: 'environment.js', from: 'await env.files.syncDirectory(parentOf(at))', to: 'await Promise.resolve()',
+    file: 'backup/data-directory.js', from: 'await env.files.syncDirectory(parentOf(at))', to: 'await Promise.resolve()',
   },
   {
     law: '24', name: 'the name of the log directory is not synced', caught: images(1),
