@@ -10,10 +10,13 @@ export const pieceBytes: number = readMemoryBytes;
 /** Pieces that lie together, and how many are kept for the next answer. */
 const togetherMax = 8;
 const keptMax = 64;
+/** Of those that answers have beyond that. */
+const othersMax = 32;
 
 /** Pieces: those that answers hold, and those that nobody uses now. */
 export class PiecePool {
   readonly #idle: Uint8Array[] = [];
+  readonly #idleOthers: Uint8Array[] = [];
   readonly #kept: WeakSet<Uint8Array> = new WeakSet();
   #keptCount = 0;
   #heldBytes = 0;
@@ -31,7 +34,7 @@ export class PiecePool {
 
   #make(): Uint8Array {
     // Beyond that answers are so many that most of them wait for their clients.
-    if (this.#keptCount >= keptMax) return new Uint8Array(pieceBytes);
+    if (this.#keptCount >= keptMax) return this.#idleOthers.pop() ?? new Uint8Array(pieceBytes);
     const { memory } = new BlockHash(togetherMax * pieceBytes);
     const pieces = Array.from({ length: togetherMax }, (_, i) => memory.subarray(i * pieceBytes, (i + 1) * pieceBytes));
     for (const piece of pieces) this.#kept.add(piece);
@@ -44,6 +47,7 @@ export class PiecePool {
   give(piece: Uint8Array): void {
     this.#heldBytes -= pieceBytes;
     if (this.#kept.has(piece)) this.#idle.push(piece);
+    else if (this.#idleOthers.length < othersMax) this.#idleOthers.push(piece);
   }
 
   /** Counts bytes in memory of others that an answer holds; negative: does not hold any more. */
