@@ -2,7 +2,6 @@
 
 import { CommandError } from '../base/errors.ts';
 import { Binary } from '../bson/index.ts';
-import type { StoredCatalog } from './catalog.ts';
 import { checkUuid } from './definition-check.ts';
 import type { NameRows } from './name-rows.ts';
 import type { Named } from './name-table.ts';
@@ -11,11 +10,11 @@ import { checkCreatable } from './namespace.ts';
 import { noteRename } from './oplog/definition-notes.ts';
 import { namespaceExists } from './refusal.ts';
 import type { StoredTransaction } from './transaction.ts';
-import type { RenameChoices } from './types.ts';
+import type { Catalog, RenameChoices } from './types.ts';
 
 /** What a renaming works on. */
 export interface RenameParts {
-  readonly catalog: StoredCatalog;
+  readonly catalog: Pick<Catalog, 'databases'>;
   readonly rows: NameRows;
 }
 
@@ -57,7 +56,7 @@ export async function renameCollection({ catalog, rows }: RenameParts, txn: Stor
 }
 
 /** Two databases may not differ in their case alone (13297). */
-async function checkCase(catalog: StoredCatalog, txn: StoredTransaction, db: string): Promise<void> {
+async function checkCase(catalog: Pick<Catalog, 'databases'>, txn: StoredTransaction, db: string): Promise<void> {
   const other = (await catalog.databases(txn)).find((name) => name !== db && name.toLowerCase() === db.toLowerCase());
   if (other === undefined) return;
   throw new CommandError(13297, 'DatabaseDifferCase', `db already exists with different case already have: [${other}] trying to create [${db}]`);
