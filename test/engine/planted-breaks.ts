@@ -471,7 +471,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'tidy.js', from: 'if (!isTight && this.#moves < movesMax && (await this.#moveDown()))', to: 'if (false)',
   },
   {
-    law: '14', name: 'a node that was read before an edit is taken for what it is', caught: clients(3338),
+    law: '14', name: 'a node that was read before an edit is taken for what it is', caught: scenario('a node that was changed while it was read is read again'),
     file: 'parts.js', from: 'miss.part === undefined && tree.version !== version;', to: 'false;',
     and: { file: 'checkpoints.js', from: 'cache.forget(nodeKey(node.number));', to: '' },
   },
