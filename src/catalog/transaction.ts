@@ -162,7 +162,7 @@ export class StoredTransaction implements CatalogTransaction {
 
   /** Notes, just before it is written, what is done: the commit logs it. */
   note(operation: NewOperation): void {
-    this.#noted ??= this.#oplog?.takeNoted() ?? new NotedOperations();
+    this.#noted ??= new NotedOperations();
     this.#noted.add(operation, this.engine.mark() + 1);
   }
 

@@ -32,7 +32,6 @@ const sourceBytesMax = 1024 * 1024;
 const spareBytes = { least: 128 * 1024, most: 5 * 1024 * 1024 };
 const sparesMax = 2;
 const spares: Uint8Array[] = [];
-const keptBytesMax = 512 * 1024;
 
 const noMemory = new Uint8Array(0);
 /** Heads are made in it, one after the other: each commit has one. */
@@ -168,17 +167,6 @@ export class NotedOperations {
 
   #end(index: number): number {
     return this.#starts[index + 1] ?? this.#length;
-  }
-
-  /** Forgets everything, and keeps the memory if that is of a usual size; whether it is. */
-  reset(): boolean {
-    this.#length = headRoom;
-    this.#starts.length = 0;
-    this.#orders.length = 0;
-    this.#spaces.length = 0;
-    this.#source = undefined;
-    this.#sourceView = this.#view;
-    return this.#bytes.length <= keptBytesMax;
   }
 
   /** Ends them: nobody uses them, or rows of them, any more. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../env/index.ts';
 import { afterSoon } from '../soon.ts';
 import type { CatalogTransaction, Collection, OperationLog } from '../types.ts';
 import { compareTimes, RowCursor, timeKey } from './operation-cursor.ts';
-import { NotedOperations } from './noted-operations.ts';
+import type { NotedOperations } from './noted-operations.ts';
 import type { CommitHead, EncodedCommit } from './operation-row.ts';
 import { encodeElsewhere } from './operation-row.ts';
 import type { OperationClock, OperationCursor, OperationOwner } from './operation.ts';
@@ -27,9 +27,6 @@ export interface CommitRows {
 const asideMin = 1024 * 1024;
 const asideMax = 16 * 1024 * 1024;
 
-/** So many notes are kept for commits to come. */
-const sparesMax = 4;
-
 const noLimits: OplogLimits = { bytesMax: 0, ageMaxMs: 0 };
 
 /** The log of one environment. */
@@ -38,8 +35,6 @@ export class Oplog implements OperationLog {
   readonly #catalogDictionary: DictionaryId;
   readonly #segments: OplogSegments | undefined;
   readonly #listeners: Set<() => void> = new Set();
-  /** Notes of commits that are done: their memory is used again. */
-  readonly #spare: NotedOperations[] = [];
   #times: OperationClock | undefined;
   version = 0;
   /** The collection `local.oplog.rs`; undefined where nothing is logged. */
@@ -79,23 +74,11 @@ export class Oplog implements OperationLog {
     return this.#times !== undefined && db !== 'local' && db !== 'config';
   }
 
-  /** Empty notes, in memory that others have left where there is some. */
-  takeNoted(): NotedOperations {
-    return this.#spare.pop() ?? new NotedOperations();
-  }
-
-  /** The rows of a commit. The notes are gone when it is done. */
+  /** The rows of a commit. */
   rowsFor(noted: NotedOperations, commit: CommitHead): CommitRows | undefined {
     const [times, segments] = [this.#times, this.#segments];
     if (times === undefined || segments === undefined || noted.count === 0) return undefined;
-    const stamped = this.#stamped({ times, segments }, noted.commitRows(commit, this.#clock.nowMs()), undefined);
-    return {
-      rows: stamped.rows,
-      committed: () => {
-        stamped.committed();
-        if (this.#spare.length < sparesMax && noted.reset()) this.#spare.push(noted);
-      },
-    };
+    return this.#stamped({ times, segments }, noted.commitRows(commit, this.#clock.nowMs()), undefined);
   }
 
   /** Begins to put operations of a transaction aside. */
