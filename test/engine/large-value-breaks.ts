@@ -39,7 +39,7 @@ export const largeValueBreaks: readonly PlantedBreak[] = [
     file: 'blob/blob-segment.js', from: 'return this.inTrees + this.inFronts === 0 && this.pinned === 0;', to: 'return this.inTrees + this.inFronts === 0;',
   },
   {
-    law: '23', name: 'a segment goes under a read of many rows', caught: clients(111),
+    law: '23', name: 'a segment goes under a read of many rows', caught: clients(597),
     file: 'blob/blob-store.js', from: '[...this.#reads].some(({ began }) => began < emptyTick)', to: 'false',
   },
   {
