@@ -37,6 +37,7 @@ export async function resolveTarget(context: CommandContext, txn: CatalogTransac
   for (let depth = 0; depth <= VIEW_DEPTH_MAX; depth++) {
     const entry = await context.server.catalog.lookup(txn, at);
     const rows = entry === undefined && namesViews(at) ? await viewDefinitions(context, txn, at.db) : undefined;
+    if (entry === undefined) await refuseBuckets(context, txn, at);
     if (rows !== undefined) return { asked: ns, ns: at, collection: undefined, viewStages: [viewDefinitionsStage(rows), ...viewStages], isView: true, makesDocuments: true, collation: undefined };
     if (entry?.kind !== 'view') return { asked: ns, ns: at, collection: entry, viewStages, isView: depth > 0, collation: depth > 0 ? collation : entry?.options.collation };
     if (depth === 0) collation = entry.collation;
@@ -44,4 +45,15 @@ export async function resolveTarget(context: CommandContext, txn: CatalogTransac
     at = namespaceOf(at.db, entry.viewOn);
   }
   throw new CommandError(165, 'ViewDepthLimitExceeded', `View depth too deep or view cycle detected; maximum depth is ${String(VIEW_DEPTH_MAX)}`);
+}
+
+const BUCKETS = 'system.buckets.';
+
+/** Who copies a time series by its buckets must not take it for empty (115). */
+async function refuseBuckets(context: CommandContext, txn: CatalogTransaction, ns: Namespace): Promise<void> {
+  if (!ns.collection.startsWith(BUCKETS)) return;
+  const series = ns.collection.slice(BUCKETS.length);
+  const entry = series === '' ? undefined : await context.server.catalog.lookup(txn, namespaceOf(ns.db, series));
+  if (entry?.kind !== 'collection' || entry.options.timeSeries === undefined) return;
+  throw new CommandError(115, 'CommandNotSupported', `a time series is kept without buckets here: ${ns.db}.${series} has its documents`);
 }

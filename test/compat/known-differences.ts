@@ -37,11 +37,13 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     number: 3,
     title: 'Time series are kept document by document',
-    text: 'There are no buckets and no collection `system.buckets`, and `_id` stands first. What may be stored and changed is as in MongoDB.',
+    text: 'There are no buckets and no collection `system.buckets`, and `_id` stands first. What may be stored and changed is as in MongoDB. To read the buckets of a series is refused (115), so `mongodump`, which copies them, says so and leaves nothing out in silence; `mongoexport` takes the documents.',
     show: async (db) => {
       await db.createCollection('series', { timeseries: { timeField: 't' } });
       await db.collection('series').insertOne({ t: new Date(0) });
       assert.deepEqual(await db.listCollections({ name: /^system/ }).toArray(), []);
+      await assert.rejects(db.collection('system.buckets.series').find().toArray(), { code: 115 });
+      assert.deepEqual(await db.collection('system.buckets.none').find().toArray(), []);
     },
   },
   {
