@@ -11,7 +11,7 @@ const spaceComesBack = scenario('large values that are overwritten or deleted gi
 
 export const largeValueBreaks: readonly PlantedBreak[] = [
   {
-    law: '25', name: 'a read that fails in the collector of large values ends everything', caught: seeded('large weather')(8),
+    law: '25', name: 'a read that fails in the collector of large values ends everything', caught: seeded('large weather')(27),
     file: 'blob-collector.js', from: "throw error instanceof EngineError && error.code === 'io' ?", to: 'throw false ?',
   },
   {

@@ -331,7 +331,7 @@ export const plantedBreaks: readonly PlantedBreak[] = [
     file: 'commits.js', from: 'tree.droppedSeq = this.#seq;', to: 'if (this.#state.hasLog) tree.droppedSeq = this.#seq;',
   },
   {
-    law: '15', name: 'two jobs work on the same nodes at once', caught: clients(90),
+    law: '15', name: 'two jobs work on the same nodes at once', caught: clients(37),
     file: 'background.js', from: 'if (frozen !== undefined)\n            return await this.#flush(frozen);', to: 'if (frozen !== undefined) { const both = [this.#flush(frozen), heavy === undefined ? undefined : this.#push(heavy)]; await both[1]; return await both[0]; }',
   },
   {
