@@ -4,14 +4,19 @@
 import type { Clock } from '../env/index.ts';
 import type { ServerCounters } from '../session/index.ts';
 
-/** So long a client may take for its reply while all together keep too much, and while they keep three times as much. */
+/** What all together may keep at the least: a slow client that reads the largest reply alone is nobody's harm. */
+const keptBytesMin = 17 * 1024 * 1024;
+/** So long a client may take for its reply while all together keep too much, and longer by what a slow network takes for its bytes; less while they keep three times as much. */
 const patienceMs = 5000;
+const slowBytesPerMs = 1024;
 const hurryMs = 1000;
 const hurryFactor = 3;
 const lookMs = 250;
 
 interface Unsent {
   readonly sinceMs: number;
+  /** How long it may take. */
+  readonly allowedMs: number;
   readonly expel: () => void;
 }
 
@@ -24,15 +29,16 @@ export class UnsentReplies {
   readonly #waiting: Set<Unsent> = new Set();
   #watching = false;
 
+  /** `bytesMax`: what they may keep together, if that is more than the largest reply. */
   constructor(bytesMax: number, clock: Pick<Clock, 'sleep' | 'monotonicMs'>, counters: Pick<ServerCounters, 'unsentBytes'>) {
-    this.#bytesMax = bytesMax;
+    this.#bytesMax = Math.max(bytesMax, keptBytesMin);
     this.#clock = clock;
     this.#counters = counters;
   }
 
   /** Waits until a reply of so many bytes is `taken`; `expel` ends its connection, whereupon it is as good as taken. */
   async wait(bytes: number, taken: Promise<void>, expel: () => void): Promise<void> {
-    const unsent: Unsent = { sinceMs: this.#clock.monotonicMs(), expel };
+    const unsent: Unsent = { sinceMs: this.#clock.monotonicMs(), allowedMs: patienceMs + bytes / slowBytesPerMs, expel };
     this.#waiting.add(unsent);
     this.#counters.unsentBytes += bytes;
     if (!this.#watching && this.#counters.unsentBytes > this.#bytesMax) void this.#watch();
@@ -52,10 +58,11 @@ export class UnsentReplies {
 
   /** Those whose time is over, until there is room. */
   async #expel(): Promise<void> {
-    for (const { sinceMs, expel } of [...this.#waiting]) {
+    for (const { sinceMs, allowedMs, expel } of [...this.#waiting]) {
       const { unsentBytes } = this.#counters;
+      if (unsentBytes <= this.#bytesMax) return;
       const waited = this.#clock.monotonicMs() - sinceMs;
-      if (unsentBytes <= this.#bytesMax || waited < (unsentBytes > hurryFactor * this.#bytesMax ? hurryMs : patienceMs)) return;
+      if (waited < (unsentBytes > hurryFactor * this.#bytesMax ? hurryMs : allowedMs)) continue;
       expel();
       // What it kept is counted off behind this.
       await Promise.resolve();

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { UnsentReplies } from '../../src/server/unsent-replies.ts';
 
 /** Replies that wait at a clock which moves with each sleep. */
-function unsentForTest(bytesMax: number): {
+function unsentForTest(): {
   readonly counters: { unsentBytes: number };
   readonly expelled: string[];
   readonly wait: (name: string, bytes: number) => void;
@@ -15,7 +15,7 @@ function unsentForTest(bytesMax: number): {
   const sleepers: (() => void)[] = [];
   const clock = { monotonicMs: () => now, sleep: (): Promise<void> => new Promise((resolve) => { sleepers.push(resolve); }) };
   const counters = { unsentBytes: 0 };
-  const unsent = new UnsentReplies(bytesMax, clock, counters);
+  const unsent = new UnsentReplies(0, clock, counters);
   const expelled: string[] = [];
   return {
     counters,
@@ -35,30 +35,40 @@ function unsentForTest(bytesMax: number): {
   };
 }
 
+/** What clients may keep together, whatever the cache: the largest reply, and a little. */
+const kept = 17 * 1024 * 1024;
+const part = Math.floor(kept / 100);
+
 test('clients that do not take their replies are disconnected, longest first, only while all of them keep too much', async () => {
-  const { counters, expelled, wait, pass } = unsentForTest(100);
-  wait('a', 60);
-  await pass(10_000);
+  const { counters, expelled, wait, pass } = unsentForTest();
+  wait('a', 60 * part);
+  await pass(60_000);
   assert.deepEqual(expelled, []);
-  wait('b', 30);
+  wait('b', 30 * part);
   await pass(1000);
-  wait('c', 20);
+  wait('c', 20 * part);
   await pass(250);
   assert.deepEqual(expelled, ['a']);
-  assert.equal(counters.unsentBytes, 50);
+  assert.equal(counters.unsentBytes, 50 * part);
   await pass(60_000);
   assert.deepEqual(expelled, ['a']);
 });
 
-test('a client has five seconds for its reply, and one where all keep three times too much', async () => {
-  const few = unsentForTest(100);
-  few.wait('a', 200);
-  await few.pass(4750);
+test('a client has five seconds for its reply and one more for each mebibyte, and one where all keep three times too much', async () => {
+  const few = unsentForTest();
+  few.wait('small', 1024);
+  few.wait('large', kept);
+  await few.pass(5000);
   assert.deepEqual(few.expelled, []);
   await few.pass(250);
-  assert.deepEqual(few.expelled, ['a']);
-  const many = unsentForTest(100);
-  many.wait('a', 301);
+  assert.deepEqual(few.expelled, ['small']);
+  few.wait('more', kept);
+  await few.pass(17_000);
+  assert.deepEqual(few.expelled, ['small']);
+  await few.pass(250);
+  assert.deepEqual(few.expelled, ['small', 'large']);
+  const many = unsentForTest();
+  many.wait('a', 3 * kept + 1);
   await many.pass(1000);
   assert.deepEqual(many.expelled, ['a']);
 });
