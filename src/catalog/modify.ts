@@ -124,10 +124,7 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, given: Value): Modif
   const converts = isConversion(asked.get('unique'), entry.indexes[at]?.spec);
   checkAsked(entry, asked);
   const row = entry.indexes[at];
-  if (row === undefined && asked.has('expireAfterSeconds')) throw invalidOptions('the _id field does not support TTL indexes');
-  if (row === undefined && asked.has('hidden')) throw badValue("can't hide _id index");
-  // The index on `_id` is unique already: to ask that of it changes nothing.
-  if (row === undefined) return { entry, reply: Document.empty };
+  if (row === undefined) return modifyPrimary(entry, asked);
   const pattern = row.spec.get('key');
   if (asked.has('expireAfterSeconds') && pattern instanceof Document && pattern.fields.length > 1) {
     throw invalidOptions('TTL indexes are single-field indexes, compound indexes do not support TTL');
@@ -137,6 +134,13 @@ function modifyIndex(ns: Namespace, entry: CollectionEntry, given: Value): Modif
   const spec = ['expireAfterSeconds', 'hidden', 'prepareUnique'].reduce((changed, name) => changeOption(changed, name, asked, reply), row.spec);
   if (reply.some(([name]) => name === 'prepareUnique_new') && asked.fields.length > 2) throw invalidOptions('prepareUnique field cannot be combined with any other modification in the same collMod command');
   return { entry: { ...entry, indexes: entry.indexes.with(at, { ...row, spec }) }, reply: Document.fromEntries(reply) };
+}
+
+/** The index on `_id` is unique already: to ask that of it changes nothing. */
+function modifyPrimary(entry: CollectionEntry, asked: Document): Modification {
+  if (asked.has('expireAfterSeconds')) throw invalidOptions('the _id field does not support TTL indexes');
+  if (asked.has('hidden')) throw badValue("can't hide _id index");
+  return { entry, reply: Document.empty };
 }
 
 /** Something must be asked for that an index of this collection can have. */

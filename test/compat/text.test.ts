@@ -49,10 +49,10 @@ test('a text index is listed with what was left out, and a collection has one', 
       textIndexVersion: 3,
     });
     await c.createIndex({ subject: 'text', body: 'text' }, { weights: { subject: 10 } }, {});
-    await assert.rejects(c.createIndex({ body: 'text' }), { code: 85 });
+    await assert.rejects(c.createIndex({ body: 'text' }, {}, {}), { code: 85 });
     await assert.rejects(c.createIndex({ a: 'text' }, { name: 'other', default_language: 'klingon' }, {}), { code: 67 });
     await c.dropIndex('subject_text_body_text');
-    await c.createIndex({ dummy: 'text' }, { weights: '$**' as never });
+    await c.createIndex({ dummy: 'text' }, { weights: '$**' as never }, {});
     assert.equal((await c.find({ $text: { $search: 'coffee' } }).toArray()).length > 0, true);
     await c.dropIndexes();
     await assert.rejects(c.find({ $text: { $search: 'coffee' } }).toArray(), { code: 27 });

@@ -9,7 +9,7 @@ import type { BatchSource, OperationContext, Tail } from '../../session/index.ts
 import { positionOf, tokenOf, type StreamPosition } from './resume-token.ts';
 
 /** What a document may have that the server makes itself. */
-export const eventBytesMax: number = 16 * 1024 * 1024 + 16 * 1024;
+const eventBytesMax = 16 * 1024 * 1024 + 16 * 1024;
 
 /** Length and end of a document, type and end of a name. */
 const [documentBytes, fieldBytes] = [5, 2];
