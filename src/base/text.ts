@@ -14,6 +14,8 @@ declare global {
 // eslint-disable-next-line @typescript-eslint/unbound-method, frond/no-unsafe-assertion -- Node types no prototype; called on Uint8Arrays
 const { utf8Slice, utf8Write } = Buffer.prototype as Buffer;
 const shortBytes = 12;
+/** Longer texts are Node's to count: unit by unit a text of some megabytes, which V8 keeps outside of its heap, can take seconds. */
+const longText = 64;
 
 /** The string that bytes[start, end) hold; malformed sequences become U+FFFD. */
 export function decodeUtf8(bytes: Uint8Array, start: number, end: number): string {
@@ -29,6 +31,7 @@ export function decodeUtf8(bytes: Uint8Array, start: number, end: number): strin
 
 /** Bytes that `text` takes in UTF-8; a lone surrogate counts as the three of U+FFFD. */
 export function utf8Length(text: string): number {
+  if (text.length > longText) return Buffer.byteLength(text, 'utf8');
   let length = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
