@@ -295,14 +295,13 @@ export class CommandDispatcher {
 }
 
 /** Refuses a command that may not be run here, or not with what it carries. */
-function checkAllowed(asked: Asked): void {
-  const { command, generic } = asked;
+function checkAllowed({ command, generic }: Asked): void {
   checkTransactionAllowed(command, generic);
   if (command.adminOnly && generic.db !== 'admin') {
     throw new CommandError(13, 'Unauthorized', `${command.name} may only be run against the admin database.`);
   }
   checkReadConcern(command, generic);
-  checkWriteConcern(asked);
+  checkWriteConcern(command, generic);
 }
 
 /** Whether the server takes no writes now, or not from everybody. */
@@ -372,9 +371,8 @@ function checkAfter({ readConcern }: GenericFields, now: Timestamp): void {
   throw new CommandError(72, 'InvalidOptions', text);
 }
 
-/** Of aggregations those may have a write concern that write. */
-function checkWriteConcern({ command, generic, request }: Asked): void {
-  if (generic.writeConcern === undefined || (command.writeConcern && (command.name !== 'aggregate' || writesData(command, request)))) return;
+function checkWriteConcern(command: Command, generic: GenericFields): void {
+  if (generic.writeConcern === undefined || command.writeConcern) return;
   throw new CommandError(72, 'InvalidOptions', `Command ${command.name} does not support writeConcern`);
 }
 
