@@ -131,6 +131,8 @@ test('top adds up time and number by collection', async () => {
     await c.find().toArray();
     await c.updateOne({ a: 1 }, { $set: { b: 1 } });
     await c.deleteOne({ a: 2 });
+    // A name that no field can have is refused, and the reply goes on being one.
+    await assert.rejects(client.db('shop').command({ find: 'a\0b' }), { code: 73 });
     const { totals } = (await client.db('admin').command({ top: 1 })) as { totals: Record<string, Record<string, { count: number; time: number }>> };
     const row = totals['d.c']!;
     assert.deepEqual(['insert', 'queries', 'update', 'remove', 'readLock', 'writeLock', 'total'].map((kind) => row[kind]!.count), [1, 1, 1, 1, 1, 3, 4]);

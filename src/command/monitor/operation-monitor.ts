@@ -136,7 +136,8 @@ export class OperationMonitor {
 
   #addToTop({ operation, command }: Finished, micros: number): void {
     const { namespace } = operation;
-    if (!namespace.includes('.')) return;
+    // What no collection can be called, and no field of a reply either.
+    if (!namespace.includes('.') || namespace.includes('\0')) return;
     let entry = this.#top.get(namespace);
     if (entry === undefined) {
       if (this.#top.size >= NAMESPACES_MAX) this.#top.delete(this.#top.keys().next().value ?? '');
